@@ -1,0 +1,23 @@
+# Fails on an #include that breaks the order kernels <- engine <- widgets <- app, or that reaches into one backend.
+#   cmake -DROOT=<source folder> -P check_layers.cmake
+function(forbid folder pattern why)
+  file(GLOB_RECURSE files ${ROOT}/${folder}/*.h ${ROOT}/${folder}/*.cpp ${ROOT}/${folder}/*.cu ${ROOT}/${folder}/*.cuh)
+  foreach(file IN LISTS files)
+    file(STRINGS ${file} lines REGEX "^ *# *include *[<\"]${pattern}")
+    if(lines AND NOT file MATCHES "${ARGN}$")
+      message(SEND_ERROR "${file}: ${why}: ${lines}")
+    endif()
+  endforeach()
+endfunction()
+
+set(none "/no-such-file")
+forbid(kernels "(engine|widgets|app)/" "kernels know no transformer and no window" ${none})
+forbid(kernels "(Q[A-Z]|nlohmann)" "kernels know neither Qt nor files" ${none})
+forbid(engine "(widgets|app)/" "the engine knows no window" ${none})
+forbid(engine "Q[A-Z]" "the engine knows no Qt" ${none})
+forbid(engine "kernels/(cpu|cuda)/" "the engine uses the backend's interface alone" ${none})
+forbid(widgets "app/" "widgets know no page" ${none})
+forbid(widgets "kernels/(cpu|cuda)/" "widgets see the engine's values alone" ${none})
+forbid(widgets "qcustomplot" "QCustomPlot is touched in the plot wrapper alone" "widgets/plot[a-z_]*\\.(cpp|h)")
+forbid(app "qcustomplot" "QCustomPlot is touched in the plot wrapper alone" ${none})
+forbid(app "kernels/(cpu|cuda)/" "the programs use the backend's interface alone" ${none})
