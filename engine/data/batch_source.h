@@ -1,0 +1,45 @@
+// Rows of tokens for training and validation, as a pure function of seed and step: the data cursor is the step itself.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/data/tokenizer.h"
+#include "engine/recipe.h"
+
+namespace engine::data {
+
+/// rows x seq tokens, row after row. Padding stands at the end of a row: target -1, weight 0, position counting on.
+struct Batch {
+  std::int64_t rows = 0;
+  std::int64_t seq = 0;
+  std::vector<std::int32_t> tokens;      ///< [rows*seq]
+  std::vector<std::int32_t> positions;   ///< place in the document: 0 at each document's first token
+  std::vector<std::int32_t> targets;     ///< next token, -1 where not scored
+  std::vector<float> weights;            ///< loss weight of each target, 0 where not scored
+  std::vector<std::int32_t> answer;      ///< 1 where the target belongs to an answer
+  std::vector<std::int64_t> row_length;  ///< tokens before the padding, [rows]
+
+  [[nodiscard]] std::int64_t real_tokens() const;
+};
+
+class BatchSource {
+ public:
+  virtual ~BatchSource() = default;
+  [[nodiscard]] virtual const Tokenizer& tokenizer() const = 0;
+  /// The batch of training step `step` (from 0).
+  [[nodiscard]] virtual Batch training(std::uint64_t seed, std::int64_t step, std::int64_t rows) const = 0;
+  /// Held-out rows first .. first + rows - 1, the same at every call.
+  [[nodiscard]] virtual Batch validation(std::int64_t first, std::int64_t rows) const = 0;
+  /// Identifies the data: a hash of the task settings, or of the files' bytes.
+  [[nodiscard]] virtual std::string data_hash() const = 0;
+};
+
+/// Reads files, builds or trains the tokenizer. Errors name the file, line or field. With `tokenizer` given (resume),
+/// that one is used.
+std::unique_ptr<BatchSource> make_batch_source(const DataConfig& config,
+                                               std::shared_ptr<const Tokenizer> tokenizer = nullptr);
+
+}  // namespace engine::data

@@ -1,0 +1,41 @@
+// A task makes prompts with known answers, without end and reproducibly; its text trains models and its answers score
+// them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine::data {
+
+/// No training example has the content of a validation example.
+enum class Split { training, validation };
+
+struct Example {
+  std::string prompt;
+  std::string completion;  ///< what should follow: trace and answer; end of text comes after it
+  std::string answer;      ///< the scored answer: a suffix of `completion` (or all of it), without surrounding spaces
+  std::string group;       ///< examples of one group must never span two folds
+};
+
+class Task {
+ public:
+  virtual ~Task() = default;
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// Closed vocabulary of this task for the symbol tokenizer.
+  [[nodiscard]] virtual std::vector<std::string> symbols() const = 0;
+  /// Example number `index` of a split: a pure function of its arguments.
+  [[nodiscard]] virtual Example example(std::uint64_t seed, Split split, std::uint64_t index) const = 0;
+  /// Whether generated text ends in the right answer.
+  [[nodiscard]] virtual bool correct(const Example& example, std::string_view generated) const;
+};
+
+/// Names: completion, memory, registers, running-sum, division, division-terse. `options` are the task's own
+/// (unknown members: ConfigError naming data.tasks[i].member). `validation_share` of the content is held out.
+std::unique_ptr<Task> make_task(const nlohmann::json& options, double validation_share);
+std::vector<std::string> task_names();
+
+}  // namespace engine::data
