@@ -1,0 +1,49 @@
+// How an operation's rows are shared out over threads: one OpenMP region, contiguous parts that depend only on the size
+// and the thread count.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace kernels::cpu {
+
+/// Rows [begin, end).
+struct Range {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  [[nodiscard]] std::int64_t count() const { return end - begin; }
+};
+
+/// Part `index` of `count` nearly equal parts of [0, total), with borders at multiples of `grain`.
+inline Range part_of(std::int64_t total, int index, int count, std::int64_t grain = 1) {
+  const std::int64_t blocks = (total + grain - 1) / grain;
+  return {std::min(total, blocks * index / count * grain), std::min(total, blocks * (index + 1) / count * grain)};
+}
+
+/// Threads worth starting for this many elementary steps: below the limit, the start costs more than it saves.
+inline int team_size(int threads, std::int64_t steps) {
+  constexpr std::int64_t kStepsWorthAThread = 16 * 1024;
+  return static_cast<int>(std::clamp<std::int64_t>(steps / kStepsWorthAThread, 1, threads));
+}
+
+/// Calls body(index) for every index below `team`, on threads of one region.
+template <typename Body>
+void run_team(int team, const Body& body) {
+  if (team <= 1) {
+    body(0);
+    return;
+  }
+#pragma omp parallel for num_threads(team) schedule(static, 1)
+  for (int index = 0; index < team; ++index) body(index);
+}
+
+/// Calls body(range) for contiguous parts of [0, rows), each row costing `steps_per_row`.
+template <typename Body>
+void for_rows(int threads, std::int64_t rows, std::int64_t steps_per_row, const Body& body) {
+  const int team = team_size(threads, rows * steps_per_row);
+  run_team(team, [&](int index) { body(part_of(rows, index, team)); });
+}
+
+}  // namespace kernels::cpu
