@@ -180,11 +180,11 @@ class Backend {
   /// inv_rms[N,1] (when `normalize`; 0 on plain rows). fused[n] with n < shift is a ShapeError on the CPU.
   virtual void fuse(const FusionShape& shape, ConstView state, ConstView token, ConstView plain, ConstView gain,
                     ConstIndexView fused, View y, View inv_rms) = 0;
-  /// dstate (=; 0 where no fused row reads it), dtoken (=; 0 on plain rows), dplain (=, +=), dgain (=, +=; absent
+  /// dstate (=; 0 where no fused row reads it), dtoken (=, +=; 0 on plain rows), dplain (=, +=), dgain (=, +=; absent
   /// without gain)
   virtual void fuse_backward(const FusionShape& shape, ConstView dy, ConstView state, ConstView token, ConstView gain,
-                             ConstView inv_rms, ConstIndexView fused, View dstate, View dtoken, View dplain,
-                             Write dplain_write, View dgain, Write dgain_write) = 0;
+                             ConstView inv_rms, ConstIndexView fused, View dstate, View dtoken, Write dtoken_write,
+                             View dplain, Write dplain_write, View dgain, Write dgain_write) = 0;
 
   // ---- vocabulary (vocab.cpp) -------------------------------------------------------------------------------------
   /// Output head, softmax cross-entropy and both gradients in row chunks: never all logits at once.
