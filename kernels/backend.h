@@ -84,6 +84,7 @@ struct DeviceInfo {
   int threads = 1;                ///< CPU threads, or multiprocessors of a GPU
   std::int64_t memory_used = 0;   ///< bytes held through allocate()
   std::int64_t memory_total = 0;  ///< bytes, 0 when unknown
+  std::int64_t allocations = 0;   ///< allocate() calls plus growths of the workspace; constant in a steady state
 };
 
 /// A device, its memory and its operations. Belongs to the thread that made it; that thread uses and destroys it.

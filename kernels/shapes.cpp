@@ -8,7 +8,7 @@ namespace kernels::shapes {
 namespace {
 
 std::string text(std::int64_t rows, std::int64_t cols) {
-  return "[" + std::to_string(rows) + ", " + std::to_string(cols) + "]";
+  return std::string("[").append(std::to_string(rows)).append(", ").append(std::to_string(cols)).append("]");
 }
 
 /// The checks of one operation; every failure names it.
@@ -66,7 +66,7 @@ void rope_shape(const Checks& checks, ConstView x, std::int64_t head_dim) {
 
 void attention_shape(const Checks& checks, const AttentionShape& shape) {
   checks.require("heads", shape.heads > 0 && shape.kv_heads > 0 && shape.heads % shape.kv_heads == 0,
-                 "(" + std::to_string(shape.heads) + ") must be a positive multiple of kv_heads (" +
+                 "is " + std::to_string(shape.heads) + " but must be a positive multiple of kv_heads (" +
                      std::to_string(shape.kv_heads) + ")");
   checks.require("head_dim", shape.head_dim > 0, "must be positive");
   checks.require("window", shape.window >= 0, "must not be negative");

@@ -1,6 +1,6 @@
 // Operand checks shared by every backend: one function an operation, called before anything is written.
-// Each throws ShapeError naming the operation, the operand and the shapes. The check_* functions at the end look at index
-// values and therefore serve only backends whose memory the host can read.
+// Each throws ShapeError naming the operation, the operand and the shapes. The check_* functions at the end look at
+// index values and therefore serve only backends whose memory the host can read.
 #pragma once
 
 #include "kernels/backend.h"

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/tensor.h"
+
 namespace kernels::cpu {
 
 /// Rows [begin, end).
@@ -44,6 +46,21 @@ template <typename Body>
 void for_rows(int threads, std::int64_t rows, std::int64_t steps_per_row, const Body& body) {
   const int team = team_size(threads, rows * steps_per_row);
   run_team(team, [&](int index) { body(part_of(rows, index, team)); });
+}
+
+/// Calls body(row, columns) so that the pieces cover `shape` once, each element costing `steps`. Long rows are cut,
+/// because parameters and gradients often are one row.
+template <typename Body>
+void for_pieces(int threads, ConstView shape, std::int64_t steps, const Body& body) {
+  constexpr std::int64_t kPiece = 4096;
+  const std::int64_t pieces_per_row = (shape.cols + kPiece - 1) / kPiece;
+  const std::int64_t piece_steps = std::min(shape.cols, kPiece) * steps / 4;
+  for_rows(threads, shape.rows * pieces_per_row, piece_steps, [&](Range part) {
+    for (std::int64_t piece = part.begin; piece < part.end; ++piece) {
+      const std::int64_t first = piece % pieces_per_row * kPiece;
+      body(piece / pieces_per_row, Range{first, std::min(shape.cols, first + kPiece)});
+    }
+  });
 }
 
 }  // namespace kernels::cpu

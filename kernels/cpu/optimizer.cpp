@@ -1,0 +1,82 @@
+// AdamW, NorMuon and the clipping of the global norm, in place.
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/cpu/backend.h"
+#include "kernels/cpu/blas.h"
+#include "kernels/cpu/row_math.h"
+#include "kernels/cpu/simd.h"
+#include "kernels/shapes.h"
+
+namespace kernels::cpu {
+namespace {
+
+/// The constants of one AdamW step, with the bias corrections folded in.
+struct AdamFactors {
+  float beta1;
+  float beta2;
+  float keep;          ///< 1 - rate * decay
+  float step_size;     ///< rate / (1 - beta1^step)
+  float moment_scale;  ///< 1 / (1 - beta2^step)
+  float epsilon;
+};
+
+AdamFactors factors_of(const AdamStep& step) {
+  const double t = static_cast<double>(step.step);
+  const double rate = step.rate;
+  return {step.beta1,
+          step.beta2,
+          static_cast<float>(1.0 - rate * static_cast<double>(step.weight_decay)),
+          static_cast<float>(rate / (1.0 - std::pow(static_cast<double>(step.beta1), t))),
+          static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(step.beta2), t))),
+          step.epsilon};
+}
+
+FULLBAND_CLONES void adamw_row(const AdamFactors& f, const float* gradient, std::int64_t n, float* parameter,
+                               float* first_moment, float* second_moment) {
+  const AdamFactors c = f;
+#pragma omp simd
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float m = c.beta1 * first_moment[i] + (1.0F - c.beta1) * gradient[i];
+    const float v = c.beta2 * second_moment[i] + (1.0F - c.beta2) * gradient[i] * gradient[i];
+    first_moment[i] = m;
+    second_moment[i] = v;
+    parameter[i] = c.keep * parameter[i] - c.step_size * m / (std::sqrt(v * c.moment_scale) + c.epsilon);
+  }
+}
+
+FULLBAND_CLONES double sum_of_squares_double(const float* x, std::int64_t n) {
+  double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+  for (std::int64_t i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  return sum;
+}
+
+double squared_norm(ConstView x) {
+  double sum = 0.0;
+  for (std::int64_t r = 0; r < x.rows; ++r) sum += sum_of_squares_double(x.row(r), x.cols);
+  return sum;
+}
+
+}  // namespace
+
+void CpuBackend::adamw(View parameter, ConstView gradient, View first_moment, View second_moment,
+                       const AdamStep& step) {
+  shapes::adamw(parameter, gradient, first_moment, second_moment, step);
+  const AdamFactors factors = factors_of(step);
+  for_pieces(threads_, parameter, 4, [&](std::int64_t r, Range cols) {
+    adamw_row(factors, gradient.row(r) + cols.begin, cols.count(), parameter.row(r) + cols.begin,
+              first_moment.row(r) + cols.begin, second_moment.row(r) + cols.begin);
+  });
+}
+
+void CpuBackend::clip_by_norm(View gradients, float max_norm, View norm) {
+  shapes::clip_by_norm(gradients, norm);
+  const double total = std::sqrt(squared_norm(gradients));
+  norm.data[0] = static_cast<float>(total);
+  if (!std::isfinite(total) || !(max_norm > 0.0F) || total <= static_cast<double>(max_norm)) return;
+  const auto factor = static_cast<float>(static_cast<double>(max_norm) / total);
+  scaled(gradients, factor, gradients, Write::assign);
+}
+
+}  // namespace kernels::cpu
