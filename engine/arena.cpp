@@ -1,0 +1,46 @@
+#include "engine/arena.h"
+
+#include <algorithm>
+
+namespace engine {
+namespace {
+constexpr std::int64_t kAlignment = 64;
+constexpr std::int64_t kSmallestBlock = std::int64_t{1} << 20;
+}  // namespace
+
+kernels::View Arena::matrix(std::int64_t rows, std::int64_t cols) {
+  return {static_cast<float*>(take(rows * cols * std::int64_t{sizeof(float)})), rows, cols, cols};
+}
+
+kernels::IndexView Arena::indices(std::int64_t count) {
+  return {static_cast<std::int32_t*>(take(count * std::int64_t{sizeof(std::int32_t)})), count};
+}
+
+void* Arena::take(std::int64_t bytes) {
+  const std::int64_t size = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  if (blocks_.empty() || used_ + size > blocks_.back().bytes()) {
+    const std::int64_t previous = blocks_.empty() ? kSmallestBlock : blocks_.back().bytes();
+    blocks_.push_back(backend_->allocate(std::max(size, previous)));
+    used_ = 0;
+  }
+  void* place = static_cast<char*>(blocks_.back().data()) + used_;
+  used_ += size;
+  return place;
+}
+
+void Arena::reset() {
+  if (blocks_.size() > 1) {
+    const std::int64_t total = bytes();
+    blocks_.clear();
+    blocks_.push_back(backend_->allocate(total));
+  }
+  used_ = 0;
+}
+
+std::int64_t Arena::bytes() const {
+  std::int64_t total = 0;
+  for (const kernels::Buffer& block : blocks_) total += block.bytes();
+  return total;
+}
+
+}  // namespace engine

@@ -1,0 +1,131 @@
+#include "engine/batch_decoder.h"
+
+#include <algorithm>
+
+#include "engine/device_copy.h"
+#include "engine/error.h"
+
+namespace engine {
+
+using kernels::Write;
+
+namespace {
+
+/// Prompts one after the other, with the place of each token in its prompt, in the cache, and each prompt's last row.
+struct FlatPrompts {
+  std::vector<std::int32_t> tokens, positions, cache_rows, last_rows, fused;
+
+  FlatPrompts(const std::vector<std::vector<std::int32_t>>& prompts, std::int64_t capacity) {
+    for (std::size_t row = 0; row < prompts.size(); ++row) {
+      for (std::size_t place = 0; place < prompts[row].size(); ++place) {
+        tokens.push_back(prompts[row][place]);
+        positions.push_back(static_cast<std::int32_t>(place));
+        cache_rows.push_back(
+            static_cast<std::int32_t>(static_cast<std::int64_t>(row) * capacity + static_cast<std::int64_t>(place)));
+        fused.push_back(place > 0 ? 1 : 0);
+      }
+      last_rows.push_back(static_cast<std::int32_t>(tokens.size()) - 1);
+    }
+  }
+};
+
+}  // namespace
+
+BatchDecoder::BatchDecoder(kernels::Backend& backend, const Parameters& parameters)
+    : backend_(&backend),
+      prefill_(backend, parameters),
+      cache_arena_(backend),
+      step_arena_(backend),
+      tape_(backend, step_arena_),
+      model_(tape_, parameters) {
+  tape_.seal();
+  tape_.set_recording(false);
+}
+
+void BatchDecoder::allocate_cache(std::int64_t rows) {
+  const ModelConfig& c = model_.config();
+  cache_arena_.reset();
+  cache_.clear();
+  for (std::int64_t layer = 0; layer < c.layers; ++layer) {
+    const std::int64_t width = c.kv_heads * c.head_dim();
+    cache_.push_back({cache_arena_.matrix(rows * capacity_, width), cache_arena_.matrix(rows * capacity_, width)});
+  }
+  carried_ = cache_arena_.matrix(rows, c.dim);
+  logits_ = cache_arena_.matrix(rows, c.vocab);
+  first_.resize(static_cast<std::size_t>(rows));
+  for (std::int64_t r = 0; r < rows; ++r)
+    first_[static_cast<std::size_t>(r)] = static_cast<std::int32_t>(r * capacity_);
+  fused_.assign(static_cast<std::size_t>(rows), 1);
+  device_first_ = upload_indices(*backend_, cache_arena_, first_);
+  device_fused_ = upload_indices(*backend_, cache_arena_, fused_);
+}
+
+void BatchDecoder::prefill(const std::vector<std::vector<std::int32_t>>& prompts, DecodeMode mode, std::int64_t max_new,
+                           int fused_prefill_passes) {
+  std::size_t longest = 0;
+  lengths_.clear();
+  for (const auto& prompt : prompts) {
+    if (prompt.empty()) throw ConfigError("prompt", "must have at least one token");
+    longest = std::max(longest, prompt.size());
+    lengths_.push_back(static_cast<std::int32_t>(prompt.size()));
+  }
+  mode_ = mode;
+  capacity_ = static_cast<std::int64_t>(longest) + max_new;
+  allocate_cache(static_cast<std::int64_t>(prompts.size()));
+
+  const FlatPrompts flat(prompts, capacity_);
+  prefill_.begin(flat.tokens, flat.positions);
+  StackHooks store;
+  store.cache = &cache_;
+  store.cache_rows = prefill_.keep_indices(flat.cache_rows);
+  if (mode == DecodeMode::fused) {
+    prefill_.plain_pass();  // its cache is never kept: the last feedback pass fills the cache from position 0
+    for (int pass = 1; pass <= fused_prefill_passes; ++pass) {
+      prefill_.feedback_pass(flat.fused, pass == fused_prefill_passes ? store : StackHooks{});
+    }
+  } else {
+    prefill_.plain_pass(store);
+  }
+  take_last_positions(flat.last_rows);
+}
+
+void BatchDecoder::take_last_positions(const std::vector<std::int32_t>& last_rows) {
+  tape_.clear();
+  step_arena_.reset();
+  const kernels::IndexView rows = upload_indices(*backend_, step_arena_, last_rows);
+  backend_->gather_rows(prefill_.carried(), rows, carried_);
+  const kernels::View normed = step_arena_.matrix(rows.count, carried_.cols);
+  backend_->gather_rows(prefill_.normed(), rows, normed);
+  backend_->linear(normed, tape_.value(model_.head()), logits_, Write::assign);
+}
+
+void BatchDecoder::step(const std::vector<std::int32_t>& tokens) {
+  std::vector<std::int32_t> cache_rows(tokens.size());
+  std::vector<std::int32_t> grown(tokens.size());
+  for (std::size_t r = 0; r < tokens.size(); ++r) {
+    if (lengths_[r] >= capacity_) throw Error("decoding went past the room left for it");
+    cache_rows[r] = first_[r] + lengths_[r];
+    grown[r] = lengths_[r] + 1;
+  }
+  tape_.clear();
+  step_arena_.reset();
+  const kernels::IndexView positions = upload_indices(*backend_, step_arena_, lengths_);
+  const Variable embeddings = model_.embed(upload_indices(*backend_, step_arena_, tokens));
+  Variable input = model_.plain_input(embeddings, false);
+  if (mode_ != DecodeMode::standard) {
+    // Every row is fused, so the plain operand is never read.
+    input = model_.fused_input(tape_.constant(carried_), model_.token_side(embeddings), input, device_fused_, 0);
+  }
+  StackHooks hooks;
+  hooks.cache = &cache_;
+  hooks.cache_rows = upload_indices(*backend_, step_arena_, cache_rows);
+  hooks.decode = true;
+  hooks.decode_first = device_first_;
+  hooks.decode_length = upload_indices(*backend_, step_arena_, grown);
+  const StackOutput top = model_.stack(input, positions, hooks);
+  backend_->linear(tape_.value(top.normed), tape_.value(model_.head()), logits_, Write::assign);
+  backend_->scaled(tape_.value(top.carried), 1.0F, carried_, Write::assign);
+  lengths_ = grown;
+}
+
+}  // namespace engine

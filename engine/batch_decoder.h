@@ -1,0 +1,59 @@
+// Cached decoding of several rows at once in one mode (method page, "Decoding"; paper, Sec. 3.4).
+//   Standard: plain prefill, generated tokens plain.   Soft: the same prefill, generated tokens fused with the state
+//   before. Fused: as Soft, and the prefill's cache comes from feedback passes over the prompt.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/arena.h"
+#include "engine/parameters.h"
+#include "engine/pass_runner.h"
+#include "engine/rollout_types.h"
+#include "engine/tape.h"
+#include "engine/transformer.h"
+
+namespace engine {
+
+class BatchDecoder {
+ public:
+  BatchDecoder(kernels::Backend& backend, const Parameters& parameters);
+  BatchDecoder(const BatchDecoder&) = delete;
+  BatchDecoder& operator=(const BatchDecoder&) = delete;
+
+  /// Reads the prompts (at least one token each) and leaves room for `max_new` more tokens a row.
+  /// Afterwards logits() is the distribution of each row's first new token.
+  void prefill(const std::vector<std::vector<std::int32_t>>& prompts, DecodeMode mode, std::int64_t max_new,
+               int fused_prefill_passes = 1);
+  /// Appends one token a row; logits() then is the distribution of the next.
+  void step(const std::vector<std::int32_t>& tokens);
+
+  /// [R,V] on the device, valid until the next step.
+  [[nodiscard]] kernels::ConstView logits() const { return logits_; }
+  /// [R,D] carried state of each row's last position.
+  [[nodiscard]] kernels::ConstView carried() const { return carried_; }
+  /// Positions in the cache, a row.
+  [[nodiscard]] const std::vector<std::int32_t>& lengths() const { return lengths_; }
+  [[nodiscard]] std::int64_t capacity() const { return capacity_; }
+  /// Cached keys and values; row r of the batch holds cache rows r*capacity() and on.
+  [[nodiscard]] const std::vector<LayerCache>& cache() const { return cache_; }
+
+ private:
+  void allocate_cache(std::int64_t rows);
+  void take_last_positions(const std::vector<std::int32_t>& last_rows);
+
+  kernels::Backend* backend_;
+  PassRunner prefill_;
+  Arena cache_arena_;  // cache and carried states
+  Arena step_arena_;   // one step
+  Tape tape_;
+  Transformer model_;
+  DecodeMode mode_ = DecodeMode::standard;
+  std::int64_t capacity_ = 0;
+  std::vector<LayerCache> cache_;
+  std::vector<std::int32_t> lengths_, first_, fused_;
+  kernels::IndexView device_first_, device_fused_;
+  kernels::View carried_, logits_;
+};
+
+}  // namespace engine

@@ -1,0 +1,102 @@
+// Reverse-mode differentiation of fused operations. The model is written forward once (engine/ops.h); the tape runs the
+// paired backwards in reverse order and alone decides that a gradient's first arrival assigns and later ones
+// accumulate.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <vector>
+
+#include "engine/arena.h"
+#include "kernels/backend.h"
+
+namespace engine {
+
+/// A matrix on the tape; a handle, valid until the tape is cleared.
+struct Variable {
+  std::int32_t id = -1;
+  [[nodiscard]] bool present() const { return id >= 0; }
+};
+
+/// Where a backward writes a gradient, and how.
+struct GradientTarget {
+  kernels::View view;
+  kernels::Write write = kernels::Write::assign;
+};
+
+class Tape {
+ public:
+  Tape(kernels::Backend& backend, Arena& arena) : backend_(&backend), arena_(&arena) {}
+
+  [[nodiscard]] kernels::Backend& backend() const { return *backend_; }
+  [[nodiscard]] Arena& arena() const { return *arena_; }
+  /// Memory for what follows comes from here.
+  void use_arena(Arena& arena) { arena_ = &arena; }
+
+  /// The variables so far (parameters) survive clear().
+  void seal() { sealed_ = entries_.size(); }
+  /// Forgets records and all variables since seal(), and every gradient's arrival; keeps its own memory.
+  void clear();
+  /// Off: forward only, nothing is recorded and no gradient exists.
+  void set_recording(bool recording) { recording_ = recording; }
+  [[nodiscard]] bool recording() const { return recording_; }
+
+  /// A value that gets no gradient.
+  Variable constant(kernels::View value);
+  /// A parameter: its gradient is written to `gradient` (absent: none is wanted).
+  Variable leaf(kernels::View value, kernels::View gradient);
+  /// New storage for an operation's result; it has a gradient when `differentiable` and recording.
+  Variable result(std::int64_t rows, std::int64_t cols, bool differentiable);
+
+  [[nodiscard]] kernels::View value(Variable variable) const { return entry(variable).value; }
+  [[nodiscard]] bool differentiable(Variable variable) const { return entry(variable).differentiable; }
+  /// Whether a gradient has arrived.
+  [[nodiscard]] bool has_gradient(Variable variable) const { return entry(variable).arrived; }
+  /// The gradient that has arrived, or an absent view.
+  [[nodiscard]] kernels::ConstView gradient(Variable variable) const;
+  /// Marks an arrival and says where and how to write it.
+  GradientTarget gradient_target(Variable variable);
+
+  /// Adds a backward step; `backward` is called with the tape and must be trivially destructible (views and handles).
+  template <class Backward>
+  void record(const Backward& backward) {
+    static_assert(std::is_trivially_destructible_v<Backward> && std::is_trivially_copyable_v<Backward>);
+    static_assert(sizeof(Backward) <= kRecordBytes && alignof(Backward) <= alignof(std::max_align_t));
+    if (!recording_) return;
+    Record& record = records_.emplace_back();
+    new (record.bytes) Backward(backward);
+    record.call = [](const void* bytes, Tape& tape) { (*static_cast<const Backward*>(bytes))(tape); };
+  }
+
+  /// Runs all recorded backwards, last first. Seeds (the losses' own gradients) have been written before.
+  void backward();
+
+ private:
+  static constexpr std::size_t kRecordBytes = 512;
+
+  struct Entry {
+    kernels::View value;
+    kernels::View gradient;
+    bool differentiable = false;
+    bool arrived = false;
+  };
+  struct Record {
+    alignas(std::max_align_t) std::byte bytes[kRecordBytes];
+    void (*call)(const void*, Tape&) = nullptr;
+  };
+
+  [[nodiscard]] const Entry& entry(Variable variable) const { return entries_[static_cast<std::size_t>(variable.id)]; }
+  Variable add(const Entry& entry);
+
+  kernels::Backend* backend_;
+  Arena* arena_;
+  bool recording_ = true;
+  std::size_t sealed_ = 0;
+  std::vector<Entry> entries_;
+  std::vector<Record> records_;
+};
+
+}  // namespace engine
