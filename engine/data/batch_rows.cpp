@@ -1,0 +1,60 @@
+#include "engine/data/batch_rows.h"
+
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+namespace engine::data {
+
+std::int64_t Batch::real_tokens() const {
+  return std::accumulate(row_length.begin(), row_length.end(), std::int64_t{0});
+}
+
+BatchRows::BatchRows(std::int64_t rows, std::int64_t seq, std::int32_t padding, TargetWeights weights)
+    : weights_(weights) {
+  const auto count = static_cast<std::size_t>(rows * seq);
+  batch_.rows = rows;
+  batch_.seq = seq;
+  batch_.tokens.assign(count, padding);
+  batch_.positions.assign(count, 0);
+  batch_.targets.assign(count, -1);
+  batch_.weights.assign(count, 0.0F);
+  batch_.answer.assign(count, 0);
+  batch_.row_length.assign(static_cast<std::size_t>(rows), 0);
+}
+
+std::int64_t BatchRows::room(std::int64_t row) const {
+  return batch_.seq - batch_.row_length[static_cast<std::size_t>(row)];
+}
+
+void BatchRows::set_target(std::size_t at, std::int32_t target, TokenRole role) {
+  batch_.targets[at] = target;
+  batch_.weights[at] = static_cast<float>(role == TokenRole::other ? weights_.other : weights_.answer);
+  batch_.answer[at] = role == TokenRole::answer ? 1 : 0;
+}
+
+void BatchRows::add(std::int64_t row, const Document& document) {
+  std::int64_t& length = batch_.row_length[static_cast<std::size_t>(row)];
+  const auto begin = static_cast<std::size_t>(row * batch_.seq + length);
+  const std::size_t count = document.tokens.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    batch_.tokens[begin + i] = document.tokens[i];
+    batch_.positions[begin + i] = static_cast<std::int32_t>(i);
+    if (i > 0) set_target(begin + i - 1, document.tokens[i], document.roles[i]);
+  }
+  if (document.next >= 0 && count > 0) set_target(begin + count - 1, document.next, TokenRole::other);
+  length += document.size();
+}
+
+Batch BatchRows::take() {
+  for (std::int64_t row = 0; row < batch_.rows; ++row) {
+    const std::int64_t length = batch_.row_length[static_cast<std::size_t>(row)];
+    for (std::int64_t t = length; t < batch_.seq; ++t) {
+      const auto at = static_cast<std::size_t>(row * batch_.seq + t);
+      batch_.positions[at] = t == 0 ? 0 : batch_.positions[at - 1] + 1;
+    }
+  }
+  return std::move(batch_);
+}
+
+}  // namespace engine::data

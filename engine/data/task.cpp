@@ -1,0 +1,66 @@
+#include "engine/data/task.h"
+
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "engine/data/task_completion.h"
+#include "engine/data/task_memory.h"
+#include "engine/data/task_options.h"
+#include "engine/error.h"
+
+namespace engine::data {
+namespace {
+
+using MakeTask = std::unique_ptr<Task> (*)(TaskOptions&, double);
+
+struct TaskEntry {
+  const char* name;
+  MakeTask make;
+};
+
+/// Every task of the program; a new one needs a line here and a file of its own.
+constexpr TaskEntry kTasks[] = {
+    {"completion", make_completion_task},
+    {"memory", make_memory_task},
+};
+
+bool belongs_to_word(char character) {
+  return std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '.' || character == '-';
+}
+
+std::string_view without_end_spaces(std::string_view text) {
+  const std::size_t last = text.find_last_not_of(" \n\t\r");
+  return last == std::string_view::npos ? std::string_view() : text.substr(0, last + 1);
+}
+
+}  // namespace
+
+bool Task::correct(const Example& example, std::string_view generated) const {
+  const std::string_view text = without_end_spaces(generated);
+  if (example.answer.empty() || !text.ends_with(example.answer)) return false;
+  return text.size() == example.answer.size() || !belongs_to_word(text[text.size() - example.answer.size() - 1]);
+}
+
+std::unique_ptr<Task> make_task(const nlohmann::json& options, double validation_share, const std::string& field) {
+  if (!(validation_share > 0.0 && validation_share < 1.0)) {
+    throw ConfigError("data.validation_share", "this must lie between 0 and 1, such as 0.1");
+  }
+  TaskOptions reader(options, field);
+  for (const TaskEntry& entry : kTasks) {
+    if (reader.name() != entry.name) continue;
+    std::unique_ptr<Task> task = entry.make(reader, validation_share);
+    reader.finish();
+    return task;
+  }
+  std::string names;
+  for (const std::string& name : task_names()) names += (names.empty() ? "" : ", ") + name;
+  throw ConfigError(reader.field("name"), "there is no task \"" + reader.name() + "\"; use one of " + names);
+}
+
+std::vector<std::string> task_names() {
+  std::vector<std::string> names;
+  for (const TaskEntry& entry : kTasks) names.emplace_back(entry.name);
+  return names;
+}
+
+}  // namespace engine::data
