@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <vector>
 
 namespace engine {
@@ -34,10 +35,15 @@ struct ValidationMetrics {
   std::vector<double> pass_accuracy;  ///< share of rows whose answer tokens are all the argmax
 };
 
-/// FORMATS keys: step, tokens, token_equivalents, wall, rel, train/loss, train/loss_pass{k}, lr, grad_norm,
-/// tokens_per_s ...
+/// Keys: step, tokens, token_equivalents, wall (seconds since the run began), rel (step / total_steps), time (of day),
+/// passes, train/loss (the objective), train/loss_pass{k}, lr, grad_norm, tokens_per_s.
 nlohmann::json to_json(const StepMetrics& metrics, std::int64_t total_steps);
-/// val/loss_pass{k}, val/error_pass{k}, val/accuracy_pass{k} ...
+/// The first five keys, val/rows, val/loss_pass{k}, val/error_pass{k}, val/accuracy_pass{k}.
 nlohmann::json to_json(const ValidationMetrics& metrics, std::int64_t total_steps);
+
+/// The other way round, for a line as read_metrics (engine/run_store.h) gives it; nothing for a line of the other kind.
+/// Missing numbers are NaN, missing counters 0.
+std::optional<StepMetrics> step_metrics_from_json(const nlohmann::json& line);
+std::optional<ValidationMetrics> validation_metrics_from_json(const nlohmann::json& line);
 
 }  // namespace engine
