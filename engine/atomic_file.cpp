@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -18,8 +19,9 @@ namespace {
 /// Unique among the threads of this process, and among processes by the id.
 std::filesystem::path temporary_beside(const std::filesystem::path& file) {
   static std::atomic<unsigned> counter = 0;
-  const std::string suffix = "." + std::to_string(getpid()) + "-" + std::to_string(counter++);
-  return file.parent_path() / (".tmp-" + file.filename().string() + suffix);
+  std::ostringstream name;
+  name << ".tmp-" << file.filename().string() << '.' << getpid() << '-' << counter++;
+  return file.parent_path() / name.str();
 }
 
 int open_output(const std::filesystem::path& file, OutputFile::Mode mode) {

@@ -24,6 +24,11 @@ std::string line_of(std::string_view text, std::size_t byte) {
   return "line " + std::to_string(1 + std::count(text.begin(), end, '\n'));
 }
 
+std::size_t read_so_far(std::istream& stream, std::string_view text) {
+  const auto place = stream.rdbuf()->pubseekoff(0, std::ios_base::cur, std::ios_base::in);
+  return place < 0 ? text.size() : static_cast<std::size_t>(place);
+}
+
 /// What the parser says after its own prefix and place, for example "unexpected end of input".
 std::string reason_of(const json::exception& error) {
   std::string reason = error.what();
@@ -64,8 +69,7 @@ class StrictRules {
 
  private:
   [[noreturn]] void fail(const std::string& what) {
-    const auto place = stream_.rdbuf()->pubseekoff(0, std::ios_base::cur, std::ios_base::in);
-    throw FormatError(file_, line_of(text_, place < 0 ? text_.size() : static_cast<std::size_t>(place)) + ": " + what);
+    throw FormatError(file_, line_of(text_, read_so_far(stream_, text_)) + ": " + what);
   }
 
   std::string_view text_;
@@ -137,7 +141,7 @@ json parse_json(std::string_view text, const std::string& file) {
   } catch (const json::parse_error& error) {
     throw FormatError(file, line_of(text, error.byte > 0 ? error.byte - 1 : 0) + ": " + reason_of(error));
   } catch (const json::exception& error) {
-    throw FormatError(file, reason_of(error));
+    throw FormatError(file, line_of(text, read_so_far(stream, text)) + ": " + reason_of(error));
   }
 }
 
