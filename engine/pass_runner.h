@@ -34,6 +34,9 @@ class PassRunner {
   [[nodiscard]] kernels::ConstView previous_carried() const { return carried_[1 - current_]; }
   [[nodiscard]] kernels::ConstView normed() const { return normed_; }
 
+  /// The numbers of a variable that a hook was called with, during the call.
+  [[nodiscard]] kernels::ConstView value(Variable variable) const { return tape_.value(variable); }
+
   /// Per-row loss of the last pass, [N] nats, 0 where the target is -1, and the most likely tokens.
   struct Scores {
     std::vector<float> nll;

@@ -1,0 +1,313 @@
+#include "engine/trainer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "engine/arena.h"
+#include "engine/data/batch_source.h"
+#include "engine/device_copy.h"
+#include "engine/error.h"
+#include "engine/multipass.h"
+#include "engine/optimizer.h"
+#include "engine/parameters.h"
+#include "engine/run_store.h"
+#include "engine/schedule.h"
+#include "engine/tape.h"
+#include "engine/transformer.h"
+#include "engine/validation.h"
+#include "engine/version.h"
+
+namespace engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
+}
+
+nlohmann::json run_description(const Recipe& recipe, const TrainerOptions& options, const std::string& device,
+                               const std::string& data_hash) {
+  return {{"name", recipe.name},
+          {"recipe", to_json(recipe)},
+          {"seed", options.seed},
+          {"steps", recipe.train.steps},
+          {"config_hash", config_hash(recipe)},
+          {"data_hash", data_hash},
+          {"norm_reading", to_string(recipe.model.norm_reading)},
+          {"state_tap", to_string(recipe.model.state_tap)},
+          {"version", version()},
+          {"host", host_name()},
+          {"device", device},
+          {"state", "training"}};
+}
+
+/// Counters that go on over interruptions.
+struct Progress {
+  std::int64_t step = 0;
+  std::int64_t tokens = 0;
+  std::int64_t token_equivalents = 0;
+  double wall_seconds = 0;
+};
+
+class Trainer : public TrainingJob {
+ public:
+  Trainer(Recipe recipe, TrainerOptions options, std::unique_ptr<data::BatchSource> source)
+      : recipe_(std::move(recipe)),
+        options_(std::move(options)),
+        source_(std::move(source)),
+        backend_(kernels::make_backend(options_.device, options_.threads)),
+        parameters_(*backend_, recipe_.model, true),
+        optimizer_(*backend_, parameters_),
+        arena_(*backend_),
+        tape_(*backend_, arena_),
+        model_(tape_, parameters_) {
+    tape_.seal();
+    norm_ = backend_->allocate(sizeof(float));
+  }
+
+  void begin_new() {
+    parameters_.load(initial_parameters(recipe_.model, options_.seed), "initial parameters");
+    writer_ = std::make_unique<RunWriter>(RunWriter::create(
+        options_.folder, run_description(recipe_, options_, backend_->info().name, source_->data_hash())));
+  }
+
+  void go_on_from(const Checkpoint& checkpoint) {
+    const std::string source = options_.folder.string();
+    if (!(checkpoint.config == recipe_.model)) throw FormatError(source, "the checkpoint's model is not the run's");
+    parameters_.load(checkpoint.model, source);
+    std::vector<std::int64_t> counts;
+    try {
+      const nlohmann::json& state = checkpoint.state;
+      progress_.step = state.at("step");
+      progress_.tokens = state.at("tokens");
+      progress_.token_equivalents = state.at("token_equivalents");
+      progress_.wall_seconds = state.at("wall_seconds");
+      for (const ParameterInfo& info : parameters_.layout())
+        counts.push_back(state.at("steps_with_gradient").at(info.name));
+    } catch (const nlohmann::json::exception& error) {
+      throw FormatError(source, std::string("state.json of the checkpoint cannot be used: ") + error.what());
+    }
+    optimizer_.load(checkpoint.optim, counts, recipe_.train.optimizer, source);
+    writer_ = std::make_unique<RunWriter>(RunWriter::resume(options_.folder, progress_.step));
+    writer_->update_run({{"state", "training"}});
+    saved_step_ = progress_.step;
+  }
+
+  [[nodiscard]] std::int64_t step() const override { return progress_.step; }
+  [[nodiscard]] std::int64_t total_steps() const override { return recipe_.train.steps; }
+  [[nodiscard]] std::filesystem::path run_folder() const override { return options_.folder; }
+  [[nodiscard]] kernels::DeviceInfo device() const override { return backend_->info(); }
+
+  StepMetrics train_step() override {
+    const Clock::time_point start = Clock::now();
+    const TrainConfig& train = recipe_.train;
+    const data::Batch batch = source_->training(options_.seed, progress_.step, train.rows);
+    StepMetrics metrics;
+    metrics.passes = passes_at(train, options_.seed, progress_.step);
+    tape_.clear();
+    arena_.reset();
+    const auto rows =
+        run_passes(tape_, model_, upload_batch(*backend_, arena_, batch), pass_settings(batch, metrics.passes));
+    tape_.backward();
+    clip_gradients();
+    read_losses(metrics, batch, rows);
+    check_finite(metrics);
+    metrics.learning_rate = train.rate * rate_share(train, progress_.step);
+    optimizer_.step(optimizer_settings(), [this](const ParameterInfo& info) { return model_.has_gradient(info); });
+    backend_->synchronize();
+    advance(metrics, batch, seconds_since(start));
+    if (progress_.step % std::max<std::int64_t>(1, train.log_every) == 0 || progress_.step == train.steps) {
+      writer_->append_metrics(to_json(metrics, train.steps));
+    }
+    return metrics;
+  }
+
+  std::optional<ValidationMetrics> validate_if_due() override {
+    const TrainConfig& train = recipe_.train;
+    const bool due = train.validate_every > 0 && progress_.step % train.validate_every == 0;
+    if (train.validation_rows == 0 || (!due && progress_.step != train.steps)) return std::nullopt;
+    const Clock::time_point start = Clock::now();
+    const int passes = train.validation_passes > 0 ? train.validation_passes : largest_passes(train);
+    ValidationMetrics metrics = validate(*backend_, parameters_, *source_, train.validation_rows, passes, train.rows);
+    progress_.wall_seconds += seconds_since(start);
+    metrics.step = progress_.step;
+    metrics.tokens = progress_.tokens;
+    metrics.token_equivalents = progress_.token_equivalents;
+    metrics.wall_seconds = progress_.wall_seconds;
+    writer_->append_metrics(to_json(metrics, train.steps));
+    return metrics;
+  }
+
+  void checkpoint_if_due() override {
+    const std::int64_t every = recipe_.train.checkpoint_every;
+    if (every > 0 && progress_.step % every == 0) write_checkpoint();
+  }
+
+  void save(const char* state) override {
+    write_checkpoint();
+    writer_->update_run({{"state", state}});
+  }
+
+  void discard() override {
+    const std::filesystem::path folder = writer_->folder();
+    writer_.reset();
+    std::error_code error;
+    std::filesystem::remove_all(folder, error);
+    if (error) throw FileError(folder.string(), "could not be removed: " + error.message());
+  }
+
+ private:
+  PassSettings pass_settings(const data::Batch& batch, int passes) {
+    const TrainConfig& train = recipe_.train;
+    const auto step = static_cast<std::uint64_t>(progress_.step);
+    PassSettings settings;
+    settings.passes = passes;
+    settings.lambda = train.lambda;
+    settings.detach = train.detach;
+    settings.z_weight = in_cooldown(train, progress_.step) ? static_cast<float>(train.z_loss) : 0.0F;
+    settings.jitter = static_cast<float>(train.jitter);
+    settings.jitter_stream = {options_.seed, kernels::Purpose::jitter, step, 0};
+    for (int feedback = 1; feedback < passes; ++feedback) {
+      const kernels::PhiloxStream stream{options_.seed, kernels::Purpose::plain_prefix, step,
+                                         static_cast<std::uint32_t>(feedback)};
+      const double fully_fused = train.prefix_mixin ? train.fully_fused_share : 1.0;
+      const auto flags = fused_flags(batch, draw_plain_lengths(batch, stream, fully_fused));
+      settings.fused.push_back(upload_indices(*backend_, arena_, flags));
+    }
+    return settings;
+  }
+
+  /// Parameters without gradient hold numbers of an earlier step: they must not count in the norm.
+  void clip_gradients() {
+    for (const ParameterInfo& info : parameters_.layout()) {
+      if (!model_.has_gradient(info)) backend_->fill(parameters_.gradient(info), 0.0F);
+    }
+    backend_->clip_by_norm(parameters_.all_gradients(), static_cast<float>(recipe_.train.clip), norm_.matrix(1, 1));
+  }
+
+  void read_losses(StepMetrics& metrics, const data::Batch& batch, const std::vector<PassRows>& rows) {
+    for (const PassRows& pass : rows) {
+      metrics.pass_loss.push_back(mean_loss(download_matrix(*backend_, pass.nll), batch.weights));
+    }
+    metrics.objective = objective(metrics.pass_loss, recipe_.train.lambda);
+    float norm = 0;
+    backend_->download(norm_.data(), &norm, sizeof(norm));
+    metrics.gradient_norm = norm;
+  }
+
+  /// Before the optimiser touches anything, so that the parameters stay those of the last good step.
+  void check_finite(const StepMetrics& metrics) {
+    if (std::isfinite(metrics.objective) && std::isfinite(metrics.gradient_norm)) return;
+    const std::int64_t step = progress_.step + 1;
+    for (const HostTensor& tensor : parameters_.store()) require_finite(tensor, step, "");
+    for (std::size_t k = 0; k < metrics.pass_loss.size(); ++k) {
+      if (!std::isfinite(metrics.pass_loss[k])) throw NonFiniteError(step, "loss of pass " + std::to_string(k + 1));
+    }
+    for (const HostTensor& tensor : parameters_.store_gradients()) require_finite(tensor, step, "gradient of ");
+    throw NonFiniteError(step, "gradient norm");
+  }
+
+  static void require_finite(const HostTensor& tensor, std::int64_t step, const std::string& prefix) {
+    const bool finite =
+        std::all_of(tensor.values.begin(), tensor.values.end(), [](float v) { return std::isfinite(v); });
+    if (!finite) throw NonFiniteError(step, prefix + tensor.name);
+  }
+
+  OptimizerSettings optimizer_settings() const {
+    const TrainConfig& train = recipe_.train;
+    const double share = rate_share(train, progress_.step);
+    OptimizerSettings settings;
+    settings.type = train.optimizer;
+    settings.rate = static_cast<float>(train.rate * share);
+    settings.adam_rate = static_cast<float>(train.adam_rate * share);
+    settings.beta1 = static_cast<float>(train.beta1);
+    settings.beta2 = static_cast<float>(train.beta2);
+    settings.epsilon = static_cast<float>(train.epsilon);
+    settings.weight_decay = static_cast<float>(train.weight_decay);
+    return settings;
+  }
+
+  void advance(StepMetrics& metrics, const data::Batch& batch, double seconds) {
+    const std::int64_t tokens = batch.real_tokens();
+    progress_.step += 1;
+    progress_.tokens += tokens;
+    progress_.token_equivalents += tokens * metrics.passes;
+    progress_.wall_seconds += seconds;
+    metrics.step = progress_.step;
+    metrics.tokens = progress_.tokens;
+    metrics.token_equivalents = progress_.token_equivalents;
+    metrics.wall_seconds = progress_.wall_seconds;
+    metrics.unix_seconds = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    metrics.tokens_per_second = seconds > 0 ? static_cast<double>(tokens) / seconds : 0.0;
+  }
+
+  void write_checkpoint() {
+    if (saved_step_ == progress_.step) return;
+    Checkpoint checkpoint;
+    checkpoint.config = recipe_.model;
+    checkpoint.model = parameters_.store();
+    checkpoint.optim = optimizer_.store(recipe_.train.optimizer);
+    checkpoint.tokenizer = source_->tokenizer().to_json();
+    checkpoint.state = {{"step", progress_.step},
+                        {"tokens", progress_.tokens},
+                        {"token_equivalents", progress_.token_equivalents},
+                        {"wall_seconds", progress_.wall_seconds},
+                        {"seed", options_.seed}};
+    for (std::size_t i = 0; i < parameters_.layout().size(); ++i) {
+      checkpoint.state["steps_with_gradient"][parameters_.layout()[i].name] = optimizer_.counts()[i];
+    }
+    writer_->write_checkpoint(progress_.step, checkpoint);
+    saved_step_ = progress_.step;
+  }
+
+  Recipe recipe_;
+  TrainerOptions options_;
+  std::unique_ptr<data::BatchSource> source_;
+  std::unique_ptr<kernels::Backend> backend_;
+  Parameters parameters_;
+  Optimizer optimizer_;
+  Arena arena_;
+  Tape tape_;
+  Transformer model_;
+  kernels::Buffer norm_;
+  std::unique_ptr<RunWriter> writer_;
+  Progress progress_;
+  std::int64_t saved_step_ = -1;
+};
+
+}  // namespace
+
+std::unique_ptr<TrainingJob> make_trainer(const Recipe& recipe, const TrainerOptions& options) {
+  if (options.resume) return resume_trainer(options);
+  recipe.validate();
+  Recipe complete = recipe;
+  auto source = data::make_batch_source(recipe.data);
+  complete.model.vocab = source->tokenizer().vocab();
+  auto trainer = std::make_unique<Trainer>(std::move(complete), options, std::move(source));
+  trainer->begin_new();
+  return trainer;
+}
+
+std::unique_ptr<TrainingJob> resume_trainer(const TrainerOptions& options) {
+  const nlohmann::json run = read_run(options.folder);
+  const Recipe recipe = recipe_from_json(run.at("recipe"));
+  TrainerOptions resumed = options;
+  resumed.seed = run.at("seed");
+  const Checkpoint checkpoint = read_newest_checkpoint(options.folder, true);
+  auto source = data::make_batch_source(recipe.data, data::tokenizer_from_json(checkpoint.tokenizer));
+  if (run.at("data_hash") != source->data_hash()) {
+    throw FileError(options.folder.string(), "cannot go on: the training data changed since the run began");
+  }
+  auto trainer = std::make_unique<Trainer>(recipe, resumed, std::move(source));
+  trainer->go_on_from(checkpoint);
+  return trainer;
+}
+
+}  // namespace engine
