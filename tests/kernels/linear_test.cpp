@@ -1,0 +1,112 @@
+// Products against a double-precision triple loop. They are linear, so that the oracle of a gradient is a product too.
+#include "tests/support/backend_fixture.h"
+
+namespace {
+
+using kernels::Write;
+using support::Matrix;
+using support::noise;
+
+/// a with or without transposition times b with or without, in double.
+std::vector<double> product(const Matrix& a, bool a_turned, const Matrix& b, bool b_turned) {
+  const std::int64_t rows = a_turned ? a.cols : a.rows;
+  const std::int64_t inner = a_turned ? a.rows : a.cols;
+  const std::int64_t cols = b_turned ? b.rows : b.cols;
+  std::vector<double> out;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < cols; ++c) {
+      double sum = 0.0;
+      for (std::int64_t i = 0; i < inner; ++i) {
+        sum += static_cast<double>(a_turned ? a.at(i, r) : a.at(r, i)) *
+               static_cast<double>(b_turned ? b.at(c, i) : b.at(i, c));
+      }
+      out.push_back(sum);
+    }
+  }
+  return out;
+}
+
+std::vector<double> plus(std::vector<double> a, const Matrix& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] += static_cast<double>(b.values[i]);
+  return a;
+}
+
+struct Sizes {
+  std::int64_t n, in, out;
+};
+// Empty, one row (decoding), odd, narrow, wide, and large enough for several threads.
+constexpr Sizes kSizes[] = {{0, 5, 7},    {1, 20, 31},   {1, 64, 700},  {2, 33, 900},    {37, 20, 13}, {3, 1, 1},
+                            {5, 16, 150}, {300, 48, 96}, {700, 64, 17}, {513, 100, 130}, {64, 600, 5}};
+
+class LinearTest : public support::BackendTest {};
+
+TEST_P(LinearTest, ForwardMatchesTheOracle) {
+  for (const auto& [n, in, out] : kSizes) {
+    const Matrix x = noise(n, in, 1), w = noise(out, in, 2), base = noise(n, out, 3);
+    const auto expected = product(x, false, w, true);
+    auto& y = poisoned(n, out);
+    auto& sum = device(base);
+    backend().linear(device(x), device(w), y, Write::assign);
+    backend().linear(device(x), device(w), sum, Write::accumulate);
+    support::expect_close("y", y.download(), expected);
+    support::expect_close("y, accumulated", sum.download(), plus(expected, base));
+  }
+}
+
+TEST_P(LinearTest, InputGradientMatchesTheOracle) {
+  for (const auto& [n, in, out] : kSizes) {
+    const Matrix dy = noise(n, out, 1), w = noise(out, in, 2), base = noise(n, in, 3);
+    const auto expected = product(dy, false, w, false);
+    auto& dx = poisoned(n, in);
+    auto& sum = device(base);
+    backend().linear_backward_input(device(dy), device(w), dx, Write::assign);
+    backend().linear_backward_input(device(dy), device(w), sum, Write::accumulate);
+    support::expect_close("dx", dx.download(), expected);
+    support::expect_close("dx, accumulated", sum.download(), plus(expected, base));
+  }
+}
+
+TEST_P(LinearTest, WeightGradientMatchesTheOracle) {
+  for (const auto& [n, in, out] : kSizes) {
+    const Matrix dy = noise(n, out, 1), x = noise(n, in, 2), base = noise(out, in, 3);
+    const auto expected = product(dy, true, x, false);
+    auto& dw = poisoned(out, in);
+    auto& sum = device(base);
+    backend().linear_backward_weight(device(dy), device(x), dw, Write::assign);
+    backend().linear_backward_weight(device(dy), device(x), sum, Write::accumulate);
+    support::expect_close("dw", dw.download(), expected, 2e-6);
+    support::expect_close("dw, accumulated", sum.download(), plus(expected, base), 2e-6);
+  }
+}
+
+TEST_P(LinearTest, ColumnRangesOfOneMatrixAreOperands) {
+  // The engine keeps queries, keys and values in one matrix and hands out its columns.
+  const Matrix x = noise(50, 24, 1), w = noise(40, 24, 2);
+  auto& y = device(noise(50, 60, 3));
+  const Matrix before = y.download();
+  backend().linear(device(x), device(w), y.view().column_range(10, 40), Write::assign);
+  const Matrix after = y.download();
+  const auto expected = product(x, false, w, true);
+  for (std::int64_t r = 0; r < 50; ++r) {
+    for (std::int64_t c = 0; c < 60; ++c) {
+      if (c < 10 || c >= 50) {
+        EXPECT_EQ(after.at(r, c), before.at(r, c));
+      } else {
+        EXPECT_NEAR(after.at(r, c), expected[static_cast<std::size_t>(r * 40 + c - 10)], 2e-5);
+      }
+    }
+  }
+}
+
+TEST_P(LinearTest, NonFiniteInputStaysInItsRow) {
+  Matrix x = noise(40, 16, 1);
+  x.at(7, 3) = std::numeric_limits<float>::quiet_NaN();
+  auto& y = poisoned(40, 24);
+  backend().linear(device(x), device(noise(24, 16, 2)), y, Write::assign);
+  const Matrix got = y.download();
+  for (std::int64_t r = 0; r < 40; ++r) EXPECT_EQ(std::isnan(got.at(r, 5)), r == 7) << r;
+}
+
+FULLBAND_FOR_EVERY_BACKEND(LinearTest);
+
+}  // namespace
