@@ -2,6 +2,7 @@
 #include <sentencepiece_trainer.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <unordered_map>
 
 #include "engine/data/sentencepiece_tokenizer.h"
@@ -59,6 +60,30 @@ std::unordered_map<std::string, std::string> settings(const std::string& model_t
           {"minloglevel", "3"}};
 }
 
+/// The number after the last `mark` in the trainer's message, or 0.
+std::int64_t number_after(const std::string& message, const std::string& mark) {
+  const std::size_t at = message.rfind(mark);
+  return at == std::string::npos ? 0 : std::strtoll(message.c_str() + at + mark.size(), nullptr, 10);
+}
+
+/// The trainer tells in its message which size it could do; that is what the user needs.
+[[noreturn]] void refuse(const std::string& message, std::int64_t vocab) {
+  const std::string size = std::to_string(vocab);
+  const std::int64_t most = number_after(message, "value <= ");
+  const std::int64_t least = number_after(message, " vs ");
+  if (most > 0) {
+    throw ConfigError("data.tokenizer_vocab",
+                      "the text is too small for " + size + " pieces; use at most " + std::to_string(most));
+  }
+  if (least > 0) {
+    throw ConfigError("data.tokenizer_vocab", size +
+                                                  " pieces are too few for 256 bytes and the characters of the "
+                                                  "text; use at least " +
+                                                  std::to_string(least));
+  }
+  throw ConfigError("data.tokenizer_vocab", "SentencePiece could not learn from the text: " + message);
+}
+
 }  // namespace
 
 std::unique_ptr<Tokenizer> train_sentencepiece(const std::string& text, const std::string& model_type,
@@ -67,7 +92,7 @@ std::unique_ptr<Tokenizer> train_sentencepiece(const std::string& text, const st
   Sentences iterator(sentences);
   std::string model;
   const auto status = sentencepiece::SentencePieceTrainer::Train(settings(model_type, vocab), &iterator, &model);
-  if (!status.ok()) throw ConfigError("data.tokenizer_vocab", status.ToString());
+  if (!status.ok()) refuse(status.ToString(), vocab);
   return sentencepiece_from_model(model);
 }
 

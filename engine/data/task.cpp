@@ -4,8 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/data/task_completion.h"
+#include "engine/data/task_division.h"
 #include "engine/data/task_memory.h"
 #include "engine/data/task_options.h"
+#include "engine/data/task_registers.h"
+#include "engine/data/task_running_sum.h"
 #include "engine/error.h"
 
 namespace engine::data {
@@ -20,8 +23,9 @@ struct TaskEntry {
 
 /// Every task of the program; a new one needs a line here and a file of its own.
 constexpr TaskEntry kTasks[] = {
-    {"completion", make_completion_task},
-    {"memory", make_memory_task},
+    {"completion", make_completion_task}, {"memory", make_memory_task},
+    {"registers", make_registers_task},   {"running-sum", make_running_sum_task},
+    {"division", make_division_task},     {"division-terse", make_terse_division_task},
 };
 
 bool belongs_to_word(char character) {

@@ -8,7 +8,9 @@
 //   Status: more        ("done" exactly when completed == required)
 //
 // Options: "numerals" (3..100, default 16) numbers 0 .. numerals-1; "distractors" (list, default [0, 1, 2, 4]) numbers
-// of null updates, drawn evenly. Held out: unordered pairs {required, completed} for "more"; for "done", where both are
+// of null updates, drawn evenly.
+//
+// Held out: unordered pairs {required, completed} for "more"; for "done", where both are
 // the same, the pairs (number, scratch value), so that each number is seen equal to itself in training.
 #pragma once
 

@@ -7,7 +7,9 @@
 //   # final state: one
 //
 // Options: "numerals" (2..100, default 16) start values 0 .. numerals-1; "distractors" (list, default [0, 1, 2, 4])
-// numbers of scratch operations, drawn evenly. Held out: pairs of start values (scratch, spare), whatever operations
+// numbers of scratch operations, drawn evenly.
+//
+// Held out: pairs of start values (scratch, spare), whatever operations
 // follow them.
 #pragma once
 
