@@ -35,9 +35,12 @@ struct RunSummary {
 /// a dead owner's lock is taken over. All members may throw FileError / FormatError.
 class RunWriter {
  public:
-  /// Creates the folder (must not hold a run yet) and writes run.json.
+  /// Creates the folder (must not hold a run yet) and writes run.json: the members of `run` with a random "id" and
+  /// "state": "training" where it has none. Read back here: recipe.name, recipe.train.steps, id, state, norm_reading
+  /// and state_tap (or recipe.model's).
   static RunWriter create(const std::filesystem::path& folder, const nlohmann::json& run);
-  /// Opens an existing run to go on; the metrics past `step` are kept aside in metrics-tail-<n>.jsonl and cut.
+  /// Opens an existing run to go on; the metrics past `step` are kept aside in metrics-tail-<n>.jsonl and cut,
+  /// finished checkpoints past it are renamed step-XXXXXXXX.aside-<n>.
   static RunWriter resume(const std::filesystem::path& folder, std::int64_t step);
 
   RunWriter(RunWriter&&) noexcept;
@@ -64,7 +67,8 @@ class RunWriter {
 /// run.json of a run; FormatError names file and place.
 nlohmann::json read_run(const std::filesystem::path& folder);
 /// All complete metrics lines from byte `offset` on (which is moved past them); one cut last line is tolerated;
-/// non-finite numbers are read from "NaN", "Infinity", "-Infinity", bare NaN and null.
+/// non-finite numbers are read from "NaN", "Infinity", "-Infinity", bare NaN and null. A file that has become shorter
+/// than `offset` is read from its start again.
 std::vector<nlohmann::json> read_metrics(const std::filesystem::path& folder, std::uint64_t& offset);
 /// Complete checkpoints in ascending order of step; what was skipped is said in `problems`.
 std::vector<CheckpointEntry> list_checkpoints(const std::filesystem::path& folder,

@@ -1,0 +1,204 @@
+// Reading runs. Writing: run_writer.cpp; checkpoints: checkpoint_file.cpp.
+#include "engine/run_store.h"
+
+#include <algorithm>
+#include <fstream>
+
+#include "engine/atomic_file.h"
+#include "engine/checkpoint_file.h"
+#include "engine/error.h"
+#include "engine/json_io.h"
+#include "engine/run_lock.h"
+
+namespace engine {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kTailBytes = 1 << 16;
+
+std::string read_from(const fs::path& file, std::uint64_t offset) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    throw FileError(file.string(), "cannot be read: " + system_reason(errno));
+  }
+  stream.seekg(static_cast<std::streamoff>(offset));
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// A line without its end is complete if it reads: an object's text never goes on after its last brace.
+bool is_complete_object(const std::string& line) {
+  try {
+    parse_metrics_line(line, "");
+    return true;
+  } catch (const FormatError&) {
+    return false;
+  }
+}
+
+bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+
+std::optional<std::int64_t> step_of_line(const std::string& line) {
+  try {
+    const json object = parse_metrics_line(line, "");
+    const auto step = object.find("step");
+    return step != object.end() && step->is_number_integer() ? std::optional(step->get<std::int64_t>()) : std::nullopt;
+  } catch (const FormatError&) {
+    return std::nullopt;
+  }
+}
+
+/// Step of the last complete line, from the end of the file alone. Problems are left to whoever reads it all.
+std::int64_t last_step(const fs::path& file) {
+  std::error_code error;
+  const std::uint64_t size = fs::file_size(file, error);
+  if (error || size == 0) {
+    return 0;
+  }
+  std::string tail = read_from(file, size > kTailBytes ? size - kTailBytes : 0);
+  while (!tail.empty()) {
+    const std::size_t newline = tail.rfind('\n');
+    const std::size_t start = newline == std::string::npos ? 0 : newline + 1;
+    if (const std::optional<std::int64_t> step = step_of_line(tail.substr(start))) {
+      return *step;
+    }
+    tail.resize(newline == std::string::npos ? 0 : newline);
+  }
+  return 0;
+}
+
+std::string text_member(const json& object, const char* key) {
+  return object.is_object() && object.contains(key) && object[key].is_string() ? object[key].get<std::string>() : "";
+}
+
+json object_member(const json& object, const char* key) {
+  return object.is_object() && object.contains(key) ? object[key] : json::object();
+}
+
+void read_run_members(const json& run, RunSummary& summary) {
+  const json recipe = object_member(run, "recipe");
+  summary.name = text_member(recipe, "name");
+  summary.id = text_member(run, "id");
+  const json steps = object_member(object_member(recipe, "train"), "steps");
+  summary.total_steps = steps.is_number_integer() ? steps.get<std::int64_t>() : 0;
+  summary.state = text_member(run, "state");
+}
+
+/// What run.json says holds only for a run that nobody is writing to.
+void settle_state(RunSummary& summary) {
+  if (run_owner(summary.folder).has_value()) {
+    summary.state = "training";
+  } else if (summary.state != "done" && summary.state != "failed" && summary.state != "stopped") {
+    summary.state = "stopped";
+    summary.problem = "the training was interrupted; it can be resumed from its newest checkpoint";
+  }
+}
+
+void say(std::vector<std::string>* problems, const std::string& problem) {
+  if (problems != nullptr) {
+    problems->push_back(problem);
+  }
+}
+
+}  // namespace
+
+json read_run(const fs::path& folder) {
+  const fs::path file = folder / "run.json";
+  json run = parse_json(read_file(file), file.string());
+  if (!run.is_object()) {
+    throw FormatError(file.string(), "line 1: must be an object");
+  }
+  return run;
+}
+
+std::vector<json> read_metrics(const fs::path& folder, std::uint64_t& offset) {
+  const fs::path file = folder / "metrics.jsonl";
+  std::error_code error;
+  const std::uint64_t size = fs::file_size(file, error);
+  if (!error && size < offset) {
+    offset = 0;
+  }
+  std::vector<json> lines;
+  const std::string text = read_from(file, offset);
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = text.find('\n', start);
+    const std::string line = text.substr(start, end - start);
+    if (end == std::string::npos && !is_complete_object(line)) {
+      break;
+    }
+    if (!is_blank(line)) {
+      lines.push_back(parse_metrics_line(line, file.string() + ", byte " + std::to_string(offset)));
+    }
+    const std::size_t next = end == std::string::npos ? text.size() : end + 1;
+    offset += next - start;
+    start = next;
+  }
+  return lines;
+}
+
+std::vector<CheckpointEntry> list_checkpoints(const fs::path& folder, std::vector<std::string>* problems) {
+  std::vector<CheckpointEntry> entries;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder / "checkpoints", error)) {
+    const std::optional<std::int64_t> step = checkpoint_step(entry.path().filename().string());
+    if (!step.has_value()) {
+      continue;
+    }
+    try {
+      require_complete(entry.path());
+      entries.push_back({*step, entry.path()});
+    } catch (const Error& problem) {
+      say(problems, std::string("skipped: ") + problem.what());
+    }
+  }
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
+  return entries;
+}
+
+Checkpoint read_newest_checkpoint(const fs::path& run_folder, bool with_optimizer, std::vector<std::string>* problems) {
+  // The trainer may remove a checkpoint while it is read; there is a newer one then, so the list is taken anew.
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const std::vector<CheckpointEntry> entries = list_checkpoints(run_folder, attempt == 0 ? problems : nullptr);
+    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+      try {
+        return read_checkpoint(entry->folder, with_optimizer);
+      } catch (const Error& problem) {
+        if (attempt == 0) {
+          say(problems, std::string("skipped: ") + problem.what());
+        }
+      }
+    }
+  }
+  throw FileError(run_folder.string(), "has no complete checkpoint");
+}
+
+RunSummary summarize_run(const fs::path& folder) {
+  RunSummary summary;
+  summary.folder = folder;
+  summary.name = folder.filename().string();
+  try {
+    read_run_members(read_run(folder), summary);
+    summary.step = last_step(folder / "metrics.jsonl");
+    settle_state(summary);
+  } catch (const Error& problem) {
+    summary.state = "broken";
+    summary.problem = problem.what();
+  }
+  return summary;
+}
+
+std::vector<fs::path> find_runs(const fs::path& root) {
+  std::vector<fs::path> runs;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(root, error)) {
+    std::error_code ignored;
+    if (fs::exists(entry.path() / "run.json", ignored)) {
+      runs.push_back(entry.path());
+    }
+  }
+  std::sort(runs.begin(), runs.end());
+  return runs;
+}
+
+}  // namespace engine
