@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "engine/data/corpus.h"
 #include "engine/data/task_source.h"
+#include "engine/data/text_source.h"
 #include "engine/error.h"
 
 namespace engine::data {
@@ -15,6 +17,9 @@ void check(const DataConfig& config) {
   if (config.seq < 2) throw ConfigError("data.seq", "a row needs at least 2 tokens");
   if (!(config.answer_weight >= 0.0)) throw ConfigError("data.answer_weight", "this must be 0 or more");
   if (!(config.other_weight >= 0.0)) throw ConfigError("data.other_weight", "this must be 0 or more");
+  if (config.answer_weight == 0.0 && config.other_weight == 0.0) {
+    throw ConfigError("data.answer_weight", "both weights are 0, so nothing would be learned; set one above 0");
+  }
   if (!(config.validation_share > 0.0 && config.validation_share < 1.0)) {
     throw ConfigError("data.validation_share", "this must lie between 0 and 1, such as 0.1");
   }
@@ -24,6 +29,8 @@ void check(const DataConfig& config) {
 
 std::unique_ptr<BatchSource> make_batch_source(const DataConfig& config, std::shared_ptr<const Tokenizer> tokenizer) {
   check(config);
+  if (!config.text.empty()) return make_text_source(config, read_text(config), std::move(tokenizer));
+  if (!config.jsonl.empty()) return make_text_source(config, read_jsonl(config), std::move(tokenizer));
   return make_task_source(config, std::move(tokenizer));
 }
 

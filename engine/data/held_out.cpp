@@ -22,7 +22,7 @@ HeldOut HeldOut::among_enough(std::vector<std::uint64_t> contents, double share,
   const auto inside = [&](std::uint64_t content) { return result.contains(content); };
   const auto held = std::count_if(contents.begin(), contents.end(), inside);
   if (held > 0 && held < static_cast<std::ptrdiff_t>(contents.size())) return result;
-  throw ConfigError(field, "there are only " + std::to_string(contents.size()) + " " + what +
+  throw ConfigError(field, "only " + std::to_string(contents.size()) + " " + what +
                                ", too few to hold out a share of " + std::to_string(share) +
                                " for validation; use a larger value, or change data.validation_share");
 }
