@@ -140,7 +140,7 @@ class Backend {
   virtual void norm_rope_backward(ConstView dy, ConstView x, ConstView inv_rms, ConstIndexView positions,
                                   std::int64_t head_dim, float rope_base, bool normalize, View dx) = 0;
 
-  // ---- attention (attention.cpp, decode_attention.cpp) -------------------------------------------------------------
+  // ---- attention (attention.cpp, decode_attention.cpp, head_gate.cpp) ---------------------------------------------
   /// Causal attention inside documents, without a T x T matrix. positions[n] is the place of row n in its document, so
   /// the document starts at row n - positions[n]. q[N,H*d], k and v [N,G*d], y[N,H*d]; saves logsumexp[N,H]. Scale
   /// 1/sqrt(d).
@@ -187,15 +187,16 @@ class Backend {
                              ConstView inv_rms, ConstIndexView fused, View dstate, View dtoken, Write dtoken_write,
                              View dplain, Write dplain_write, View dgain, Write dgain_write) = 0;
 
-  // ---- vocabulary (vocab.cpp) -------------------------------------------------------------------------------------
+  // ---- vocabulary (vocab.cpp, sample.cpp) -------------------------------------------------------------------------
   /// Output head, softmax cross-entropy and both gradients in row chunks: never all logits at once.
   virtual void head_loss(const HeadLoss& args) = 0;
   /// Picks one token a row of logits[R,V]. uniforms[R,1] in [0,1) are inverted through the filtered distribution in id
-  /// order. logprob and entropy [R,1] (nats) are those of the unfiltered distribution at temperature 1.
+  /// order: top_k first, then the fewest likely ids that hold top_p of the rest. logprob and entropy [R,1] (nats) are
+  /// those of the unfiltered distribution at temperature 1. A row with NaN gives id 0 and NaN statistics.
   virtual void sample(ConstView logits, const SamplerShape& shape, ConstView uniforms, IndexView tokens, View logprob,
                       View entropy) = 0;
 
-  // ---- optimisers (optimizer.cpp) ---------------------------------------------------------------------------------
+  // ---- optimisers (optimizer.cpp, normuon.cpp) --------------------------------------------------------------------
   /// Parameter, gradient and both moments of one shape, in place.
   virtual void adamw(View parameter, ConstView gradient, View first_moment, View second_moment,
                      const AdamStep& step) = 0;

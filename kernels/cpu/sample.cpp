@@ -1,7 +1,6 @@
 // Sampling one token a row: softmax statistics, top-k and top-p, inversion of a uniform number.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "kernels/cpu/backend.h"
 #include "kernels/shapes.h"
@@ -35,11 +34,11 @@ RowStatistics statistics_of(const float* logits, std::int64_t n) {
   return result;
 }
 
-bool all_finite_or_masked(const float* logits, std::int64_t n) {
+bool has_nan(const float* logits, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) {
-    if (std::isnan(logits[i]) || logits[i] == std::numeric_limits<float>::infinity()) return false;
+    if (std::isnan(logits[i])) return true;
   }
-  return true;
+  return false;
 }
 
 /// The filtered distribution of one row: `order` holds ids from likely to unlikely, `weights` their unnormalised
@@ -60,7 +59,7 @@ class FilteredRow {
   [[nodiscard]] std::int64_t invert(float uniform) const {
     const double limit = static_cast<double>(uniform) * total();
     double sum = 0.0;
-    std::int64_t last = -1;
+    std::int64_t last = 0;  // the most likely id weighs 1, so one is always found
     for (std::int64_t i = 0; i < n_; ++i) {
       if (!(weights_[i] > 0.0F)) continue;
       sum += static_cast<double>(weights_[i]);
@@ -104,6 +103,15 @@ class FilteredRow {
   float* weights_;
 };
 
+/// The id of one row. Without a distribution to draw from it is still a valid one: 0 for NaN, the lowest infinite one.
+std::int64_t choose(const float* row, std::int64_t vocab, const RowStatistics& statistics, const SamplerShape& shape,
+                    float uniform, std::int32_t* order, float* weights) {
+  if (has_nan(row, vocab)) return 0;
+  const float top = row[statistics.best];
+  if (shape.temperature == 0.0F || std::isinf(top)) return statistics.best;
+  return FilteredRow(row, vocab, shape, top, order, weights).invert(uniform);
+}
+
 }  // namespace
 
 void CpuBackend::sample(ConstView logits, const SamplerShape& shape, ConstView uniforms, IndexView tokens, View logprob,
@@ -120,14 +128,7 @@ void CpuBackend::sample(ConstView logits, const SamplerShape& shape, ConstView u
     for (std::int64_t r = part.begin; r < part.end; ++r) {
       const float* row = logits.row(r);
       const RowStatistics statistics = statistics_of(row, vocab);
-      std::int64_t token = statistics.best;
-      // Without a distribution to draw from, the choice must still be a valid id.
-      if (!all_finite_or_masked(row, vocab)) {
-        token = std::isnan(row[statistics.best]) ? 0 : statistics.best;
-      } else if (shape.temperature > 0.0F) {
-        token = std::max<std::int64_t>(
-            0, FilteredRow(row, vocab, shape, row[statistics.best], order, weights).invert(uniforms.row(r)[0]));
-      }
+      const std::int64_t token = choose(row, vocab, statistics, shape, uniforms.row(r)[0], order, weights);
       tokens.data[r] = static_cast<std::int32_t>(token);
       logprob.row(r)[0] = static_cast<float>(static_cast<double>(row[token]) - statistics.logsumexp);
       entropy.row(r)[0] = static_cast<float>(statistics.entropy);

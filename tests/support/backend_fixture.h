@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <limits>
@@ -82,9 +83,10 @@ class DeviceMatrix {
 class DeviceIndices {
  public:
   DeviceIndices(kernels::Backend& backend, const std::vector<std::int32_t>& host)
-      : backend_(&backend), count_(static_cast<std::int64_t>(host.size())), image_(host) {
-    image_.insert(image_.begin(), kGuard, kGuardValue);
-    image_.insert(image_.end(), kGuard, kGuardValue);
+      : backend_(&backend),
+        count_(static_cast<std::int64_t>(host.size())),
+        image_(host.size() + 2 * kGuard, kGuardValue) {
+    std::copy(host.begin(), host.end(), image_.begin() + kGuard);
     buffer_ = backend.allocate(bytes());
     backend.upload(image_.data(), buffer_.data(), bytes());
   }
