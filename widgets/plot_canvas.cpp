@@ -1,0 +1,149 @@
+#include "widgets/plot_canvas.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace widgets {
+namespace {
+
+QVector<QCPGraphData> graph_data(const Polyline& line) {
+  QVector<QCPGraphData> data;
+  data.reserve(static_cast<int>(line.x.size()));
+  double key = 0;
+  for (std::size_t i = 0; i < line.x.size(); ++i) {
+    if (std::isfinite(line.x[i])) key = line.x[i];  // a gap keeps the last key: keys stay ascending
+    data.append(QCPGraphData(key, line.y[i]));
+  }
+  return data;
+}
+
+}  // namespace
+
+PlotCanvas::PlotCanvas(QWidget* parent) : x_ticker_(new FixedTicker), y_ticker_(new FixedTicker) {
+  plot_ = new QCustomPlot(parent);
+  if (!parent) owner_.reset(plot_);
+  plot_->setLocale(QLocale::c());
+  plot_->setNoAntialiasingOnDrag(false);
+  plot_->setAttribute(Qt::WA_TransparentForMouseEvents);
+  plot_->setFocusPolicy(Qt::NoFocus);
+  header_ = new PlotHeader(plot_);
+  plot_->plotLayout()->insertRow(0);
+  plot_->plotLayout()->addElement(0, 0, header_);
+  plot_->plotLayout()->setRowSpacing(2);
+  plot_->axisRect()->setupFullAxesBox(false);
+  plot_->xAxis->setTicker(x_ticker_);
+  plot_->yAxis->setTicker(y_ticker_);
+  make_layers();
+}
+
+// From below: regions and bands, grid, curves, marks, crosshair.
+void PlotCanvas::make_layers() {
+  plot_->addLayer("under", plot_->layer("grid"), QCustomPlot::limBelow);
+  plot_->addLayer("over", plot_->layer("main"), QCustomPlot::limAbove);
+  plot_->addLayer("crosshair", plot_->layer("overlay"), QCustomPlot::limBelow);
+  plot_->layer("crosshair")->setMode(QCPLayer::lmBuffered);
+  underlay_ = new PlotUnderlay(plot_);
+  underlay_->setLayer("under");
+  overlay_ = new PlotOverlay(plot_);
+  overlay_->setLayer("over");
+  crosshair_ = new PlotCrosshair(plot_);
+  crosshair_->setLayer("crosshair");
+  crosshair_->setClipToAxisRect(false);
+}
+
+void PlotCanvas::show(const PlotScene& scene, const Theme& theme, const QSizeF& size) {
+  plot_->setBackground(QBrush(theme.card));
+  header_->show(scene, theme);
+  underlay_->show(scene, theme);
+  overlay_->show(scene, theme, focused_);
+  set_axis(plot_->xAxis, *x_ticker_, scene.x, scene.log_x(), scene.x_title,
+           std::clamp(static_cast<int>(size.width() / 90), 2, 10), theme);
+  set_axis(plot_->yAxis, *y_ticker_, scene.y, scene.log_y(), scene.y_title,
+           std::clamp(static_cast<int>((size.height() - 70) / 42), 2, 8), theme);
+  plot_->xAxis->grid()->setVisible(false);
+  set_graphs(scene, theme, static_cast<std::size_t>(std::max(50.0, size.width() * plot_->bufferDevicePixelRatio())));
+}
+
+void PlotCanvas::set_axis(QCPAxis* axis, FixedTicker& ticker, const Range& range, bool log, const QString& title,
+                          int wanted, const Theme& theme) {
+  const Ticks ticks = make_ticks(range, log, wanted);
+  ticker.set(ticks);
+  axis->setScaleType(log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  axis->setRange(range.low, range.high);
+  axis->setLabel(ticks.exponent == 0 ? title : title + QLatin1Char(' ') + power_of_ten(ticks.exponent));
+  axis->setLabelFont(caption_font());
+  axis->setLabelColor(theme.secondary);
+  axis->setLabelPadding(4);
+  axis->setTickLabelFont(caption_font());
+  axis->setTickLabelColor(theme.secondary);
+  axis->setTickLabelPadding(8);
+  axis->setBasePen(Qt::NoPen);
+  axis->setTickPen(Qt::NoPen);
+  axis->setSubTicks(false);
+  axis->setTickLength(0);
+  axis->grid()->setPen(QPen(theme.grid, 1));
+  axis->grid()->setZeroLinePen(QPen(theme.grid, 1));
+}
+
+// Graphs are reused from replot to replot; those left over are emptied.
+void PlotCanvas::set_graphs(const PlotScene& scene, const Theme& theme, std::size_t columns) {
+  used_graphs_ = 0;
+  for (std::size_t i = 0; i < scene.curves.size(); ++i) {
+    const SeriesStyle& style = scene.series[i].style;
+    const QPen pen = series_pen(theme, style, 1.0);
+    QPen faint = pen;
+    faint.setColor(mix(theme.card, pen.color(), 0.3));
+    faint.setStyle(Qt::SolidLine);
+    Polyline dots;
+    for (const Stretch& stretch : scene.curves[i].stretches) {
+      if (style.line && !stretch.raw.empty()) add_line(scene, stretch.x, stretch.raw, faint, columns);
+    }
+    for (const Stretch& stretch : scene.curves[i].stretches) {
+      if (style.line && stretch.x.size() > 1) add_line(scene, stretch.x, stretch.y, pen, columns);
+      if (stretch.x.size() > 1 && !style.markers && style.line) continue;
+      dots.x.insert(dots.x.end(), stretch.x.begin(), stretch.x.end());
+      dots.y.insert(dots.y.end(), stretch.y.begin(), stretch.y.end());
+    }
+    if (!dots.x.empty()) add_dots(scene, dots, pen.color(), style.markers ? 5 : 4);
+  }
+  while (plot_->graphCount() > used_graphs_) plot_->removeGraph(plot_->graphCount() - 1);
+}
+
+void PlotCanvas::add_line(const PlotScene& scene, const std::vector<double>& x, const std::vector<double>& y,
+                          const QPen& pen, std::size_t columns) {
+  const Polyline kept = decimate(x, y, scene.x.low, scene.x.high, columns, scene.log_x());
+  const Polyline inside = clip(kept, scene.x, scene.y, scene.log_x(), scene.log_y());
+  QCPGraph* graph = used_graphs_ < plot_->graphCount() ? plot_->graph(used_graphs_) : plot_->addGraph();
+  ++used_graphs_;
+  // A pen wider than 1 is about a hundred times slower on noise; few points can afford to be seen better.
+  QPen width = pen;
+  if (inside.x.size() <= 400) width.setWidthF(1.4 * pen.widthF());
+  graph->setPen(width);
+  graph->setLineStyle(QCPGraph::lsLine);
+  graph->setScatterStyle(QCPScatterStyle::ssNone);
+  graph->setAdaptiveSampling(false);
+  graph->data()->set(graph_data(inside), true);
+}
+
+void PlotCanvas::add_dots(const PlotScene& scene, const Polyline& points, const QColor& color, double size) {
+  QVector<QCPGraphData> data;
+  for (std::size_t i = 0; i < points.x.size(); ++i) {
+    if (scene.x.contains(points.x[i]) && scene.y.contains(points.y[i])) {
+      data.append(QCPGraphData(points.x[i], points.y[i]));
+    }
+  }
+  QCPGraph* graph = used_graphs_ < plot_->graphCount() ? plot_->graph(used_graphs_) : plot_->addGraph();
+  ++used_graphs_;
+  graph->setPen(QPen(color, 1));
+  graph->setLineStyle(QCPGraph::lsNone);
+  graph->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, color, color, size));
+  graph->setAdaptiveSampling(false);
+  graph->data()->set(data, false);
+}
+
+void PlotCanvas::show_crosshair(const PlotScene& scene, const Theme& theme, std::optional<double> x) {
+  crosshair_->show(scene, theme, x);
+  plot_->layer("crosshair")->replot();
+}
+
+}  // namespace widgets

@@ -1,0 +1,99 @@
+#include "widgets/ticks.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/numbers.h"
+
+namespace widgets {
+namespace {
+
+QString superscript(int number) {
+  static const QString digits = QStringLiteral("⁰¹²³⁴⁵⁶⁷⁸⁹");
+  QString text;
+  for (const QChar character : QString::number(number)) {
+    text += character == QLatin1Char('-') ? QChar(0x207B) : digits[character.digitValue()];
+  }
+  return text;
+}
+
+double round_step(double rough) {
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  for (const double step : {1.0, 2.0, 5.0}) {
+    if (rough <= step * power * (1 + 1e-9)) return step * power;
+  }
+  return 10 * power;
+}
+
+int common_exponent(double largest) {
+  if (largest == 0 || !std::isfinite(largest)) return 0;
+  const int exponent = static_cast<int>(std::floor(std::log10(largest) + 1e-9));
+  return exponent >= 6 || exponent <= -3 ? exponent : 0;
+}
+
+Ticks linear_ticks(const Range& range, int wanted) {
+  Ticks ticks;
+  const double step = round_step((range.high - range.low) / std::max(1, wanted));
+  const double first = std::ceil(range.low / step - 1e-9);
+  for (int i = 0; (first + i) * step <= range.high + 1e-9 * step && i < 100; ++i)
+    ticks.at.push_back((first + i) * step);
+  double largest = 0;
+  for (const double at : ticks.at) largest = std::max(largest, std::abs(at));
+  ticks.exponent = common_exponent(largest);
+  const double scale = std::pow(10.0, ticks.exponent);
+  const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(step / scale) - 1e-9)), 0, 12);
+  for (const double at : ticks.at) ticks.text.push_back(QString::number(at / scale + 0.0, 'f', decimals));
+  return ticks;
+}
+
+QString log_text(double value) {
+  const int exponent = static_cast<int>(std::floor(std::log10(value) + 1e-9));
+  if (exponent > -3 && exponent < 5) return QString::number(value, 'g', 6);
+  const double mantissa = value / std::pow(10.0, exponent);
+  const QString power = QStringLiteral("10") + superscript(exponent);
+  return std::abs(mantissa - 1) < 1e-6 ? power : QString::number(mantissa, 'g', 3) + QStringLiteral("·") + power;
+}
+
+// Values m·10^e within the range, for the given mantissas and every `stride`-th power.
+std::vector<double> decade_ticks(const Range& range, const std::vector<double>& mantissas, int stride) {
+  std::vector<double> at;
+  const int first = static_cast<int>(std::floor(std::log10(range.low))) - 1;
+  const int last = static_cast<int>(std::ceil(std::log10(range.high)));
+  for (int exponent = first; exponent <= last; ++exponent) {
+    if (stride > 1 && ((exponent % stride) + stride) % stride != 0) continue;
+    for (const double mantissa : mantissas) {
+      const double value = mantissa * std::pow(10.0, exponent);
+      if (range.contains(value)) at.push_back(value);
+    }
+  }
+  return at;
+}
+
+Ticks log_ticks(const Range& range, int wanted) {
+  const double decades = std::log10(range.high / range.low);
+  Ticks ticks;
+  if (decades < 0.35) {
+    ticks = linear_ticks(range, wanted);
+    ticks.exponent = 0;
+    ticks.text.clear();
+  } else if (decades < 1.2) {
+    ticks.at = decade_ticks(range, {1, 2, 3, 4, 6, 8}, 1);
+  } else if (decades < 2.5) {
+    ticks.at = decade_ticks(range, {1, 2, 5}, 1);
+  } else {
+    ticks.at = decade_ticks(range, {1}, std::max(1, static_cast<int>(std::ceil(decades / std::max(2, wanted)))));
+  }
+  for (const double at : ticks.at) ticks.text.push_back(log_text(at));
+  return ticks;
+}
+
+}  // namespace
+
+QString power_of_ten(int exponent) { return QStringLiteral("×10") + superscript(exponent); }
+
+Ticks make_ticks(const Range& range, bool log, int wanted) {
+  if (!(range.high > range.low) || !std::isfinite(range.low) || !std::isfinite(range.high)) return {};
+  return log && range.low > 0 ? log_ticks(range, wanted) : linear_ticks(range, wanted);
+}
+
+}  // namespace widgets
