@@ -36,6 +36,7 @@ BatchDecoder::BatchDecoder(kernels::Backend& backend, const Parameters& paramete
       prefill_(backend, parameters),
       cache_arena_(backend),
       step_arena_(backend),
+      sample_arena_(backend),
       tape_(backend, step_arena_),
       model_(tape_, parameters) {
   tape_.seal();
@@ -97,6 +98,28 @@ void BatchDecoder::take_last_positions(const std::vector<std::int32_t>& last_row
   const kernels::View normed = step_arena_.matrix(rows.count, carried_.cols);
   backend_->gather_rows(prefill_.normed(), rows, normed);
   backend_->linear(normed, tape_.value(model_.head()), logits_, Write::assign);
+}
+
+std::vector<SampledToken> BatchDecoder::sample(const SamplerSettings& settings, std::int64_t index) {
+  const std::int64_t rows = logits_.rows;
+  std::vector<float> uniforms;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    kernels::PhiloxReader random({settings.seed, kernels::Purpose::sampling, static_cast<std::uint64_t>(index),
+                                  static_cast<std::uint32_t>(row)});
+    uniforms.push_back(random.next_unit());
+  }
+  sample_arena_.reset();
+  const kernels::IndexView ids = sample_arena_.indices(rows);
+  const kernels::View logprob = sample_arena_.matrix(rows, 1);
+  const kernels::View entropy = sample_arena_.matrix(rows, 1);
+  backend_->sample(logits_, {settings.temperature, settings.top_k, settings.top_p},
+                   upload_matrix(*backend_, sample_arena_, uniforms, 1), ids, logprob, entropy);
+  const std::vector<std::int32_t> host_ids = download_indices(*backend_, ids);
+  const std::vector<float> host_logprob = download_matrix(*backend_, logprob);
+  const std::vector<float> host_entropy = download_matrix(*backend_, entropy);
+  std::vector<SampledToken> sampled;
+  for (std::size_t r = 0; r < host_ids.size(); ++r) sampled.push_back({host_ids[r], host_logprob[r], host_entropy[r]});
+  return sampled;
 }
 
 void BatchDecoder::step(const std::vector<std::int32_t>& tokens) {

@@ -15,6 +15,13 @@
 
 namespace engine {
 
+/// A token drawn from a row's distribution; log-probability and entropy in nats at temperature 1, unfiltered.
+struct SampledToken {
+  std::int32_t id = 0;
+  float logprob = 0;
+  float entropy = 0;
+};
+
 class BatchDecoder {
  public:
   BatchDecoder(kernels::Backend& backend, const Parameters& parameters);
@@ -25,6 +32,9 @@ class BatchDecoder {
   /// Afterwards logits() is the distribution of each row's first new token.
   void prefill(const std::vector<std::vector<std::int32_t>>& prompts, DecodeMode mode, std::int64_t max_new,
                int fused_prefill_passes = 1);
+  /// Draws generated token number `index` (from 0) of every row. The numbers depend on seed, index and row alone, so
+  /// that the three modes share them.
+  std::vector<SampledToken> sample(const SamplerSettings& settings, std::int64_t index);
   /// Appends one token a row; logits() then is the distribution of the next.
   void step(const std::vector<std::int32_t>& tokens);
 
@@ -46,6 +56,7 @@ class BatchDecoder {
   PassRunner prefill_;
   Arena cache_arena_;  // cache and carried states
   Arena step_arena_;   // one step
+  Arena sample_arena_;
   Tape tape_;
   Transformer model_;
   DecodeMode mode_ = DecodeMode::standard;

@@ -8,6 +8,7 @@
 
 #include "engine/checkpoint.h"
 #include "engine/data/tokenizer.h"
+#include "engine/parameters.h"
 #include "engine/rollout_types.h"
 
 namespace engine {
@@ -22,6 +23,10 @@ class InferenceModel {
 
   [[nodiscard]] const ModelConfig& config() const;
   [[nodiscard]] const data::Tokenizer& tokenizer() const;
+
+  /// The device and the weights, for measurements on this model (engine/stability.h, engine/evaluation.h and others).
+  [[nodiscard]] kernels::Backend& backend() const;
+  [[nodiscard]] const Parameters& parameters() const;
 
   using TokenObserver = std::function<void(const RolloutToken&)>;
   /// Decodes one prompt. ConfigError for an empty prompt or one outside the vocabulary. `on_token` is called after each
