@@ -1,4 +1,5 @@
-// fullband-cli as a function: the engine's verbs without a screen. Each verb has a file of its own (<verb>_command.cpp).
+// fullband-cli as a function: the engine's verbs without a screen. Each verb has a file of its own
+// (<verb>_command.cpp).
 #pragma once
 
 #include <functional>

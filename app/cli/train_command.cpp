@@ -1,0 +1,146 @@
+// fullband-cli train: trains a recipe into a run folder, or goes on with one.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <iomanip>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+
+#include "app/cli/cli.h"
+#include "app/cli/progress_line.h"
+#include "app/cli/run_source.h"
+#include "engine/error.h"
+#include "engine/run_store.h"
+#include "engine/trainer.h"
+
+namespace app::cli {
+namespace {
+
+struct TrainOptions {
+  std::string recipe;
+  std::vector<std::string> overrides;
+  engine::TrainerOptions trainer;
+  std::string out;
+  bool json = false;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+
+/// Ctrl-C and a polite kill end training after the step, with a checkpoint; the handlers before come back afterwards.
+class StopOnSignal {
+ public:
+  StopOnSignal() {
+    interrupted = 0;
+    previous_int_ = std::signal(SIGINT, [](int) { interrupted = 1; });
+    previous_term_ = std::signal(SIGTERM, [](int) { interrupted = 1; });
+  }
+  ~StopOnSignal() {
+    std::signal(SIGINT, previous_int_);
+    std::signal(SIGTERM, previous_term_);
+  }
+  StopOnSignal(const StopOnSignal&) = delete;
+  StopOnSignal& operator=(const StopOnSignal&) = delete;
+
+ private:
+  void (*previous_int_)(int);
+  void (*previous_term_)(int);
+};
+
+std::string losses_text(const std::vector<double>& losses) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(4);
+  for (std::size_t k = 0; k < losses.size(); ++k) text << (k == 0 ? "" : " / ") << losses[k];
+  return text.str();
+}
+
+void print_validation(const engine::ValidationMetrics& v, std::int64_t total, std::ostream& err) {
+  std::ostringstream accuracy;
+  accuracy << std::fixed << std::setprecision(1);
+  for (std::size_t k = 0; k < v.pass_accuracy.size(); ++k)
+    accuracy << (k == 0 ? "" : " / ") << 100 * v.pass_accuracy[k];
+  err << "step " << v.step << " of " << total << "  validation loss by pass " << losses_text(v.pass_loss)
+      << "  answers right by pass " << accuracy.str() << " %  " << duration_text(v.wall_seconds) << "\n";
+}
+
+nlohmann::json result_json(const engine::TrainingJob& job, const std::optional<engine::StepMetrics>& last,
+                           const std::optional<engine::ValidationMetrics>& validation, bool done) {
+  nlohmann::json result = {{"run", job.run_folder().string()}, {"step", job.step()}, {"done", done}};
+  if (last) {
+    result["loss"] = last->pass_loss;
+    result["tokens"] = last->tokens;
+    result["token_equivalents"] = last->token_equivalents;
+    result["wall_seconds"] = last->wall_seconds;
+  }
+  if (validation) {
+    result["validation_loss"] = validation->pass_loss;
+    result["validation_accuracy"] = validation->pass_accuracy;
+  }
+  const auto checkpoint = engine::read_newest_checkpoint(job.run_folder(), false);
+  result["tensor_hash"] = engine::tensor_hash(checkpoint.model);
+  return result;
+}
+
+std::unique_ptr<engine::TrainingJob> make_job(TrainOptions& options) {
+  options.trainer.folder = options.out;
+  if (options.trainer.resume) {
+    if (!options.overrides.empty()) throw engine::ConfigError("--set", "a resumed run keeps its settings");
+    return engine::resume_trainer(options.trainer);
+  }
+  engine::Recipe recipe = find_recipe(options.recipe);
+  for (const std::string& assignment : options.overrides) engine::apply_override(recipe, assignment);
+  recipe.validate();
+  return engine::make_trainer(recipe, options.trainer);
+}
+
+int train(TrainOptions& options, const Streams& streams) {
+  const std::unique_ptr<engine::TrainingJob> job = make_job(options);
+  const std::int64_t total = job->total_steps();
+  std::optional<engine::StepMetrics> last;
+  std::optional<engine::ValidationMetrics> validation;
+  const StopOnSignal stop_on_signal;
+  {
+    ProgressLine progress(streams, "training", total);
+    while (job->step() < total && interrupted == 0) {
+      last = job->train_step();
+      progress.update(job->step(), "loss " + losses_text(last->pass_loss));
+      if (auto measured = job->validate_if_due()) {
+        validation = measured;
+        if (!streams.progress && !options.json) print_validation(*validation, total, streams.err);
+      }
+      if (job->step() < total) job->checkpoint_if_due();
+    }
+  }
+  const bool done = job->step() >= total;
+  job->save(done ? "done" : "stopped");
+  if (options.json) {
+    streams.out << result_json(*job, last, validation, done).dump() << "\n";
+    return 0;
+  }
+  if (validation && streams.progress) print_validation(*validation, total, streams.err);
+  streams.out << (done ? "done: " : "stopped, go on with --resume: ") << job->run_folder().string() << "\n";
+  return 0;
+}
+
+}  // namespace
+
+void add_train_command(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TrainOptions>();
+  CLI::App* command = app.add_subcommand("train", "Train a recipe into a run folder");
+  CLI::Option* recipe = command->add_option("--recipe", options->recipe, "Name of a recipe, or a recipe file");
+  command->add_option("--set", options->overrides, "Change a field, for example train.rate=1e-3 (repeatable)");
+  command->add_option("--out", options->out, "Run folder")->required();
+  command->add_option("--seed", options->trainer.seed, "Seed")->capture_default_str();
+  command->add_option("--device", options->trainer.device, "auto, cpu or cuda:N")->capture_default_str();
+  command->add_option("--threads", options->trainer.threads, "CPU threads, 0 = all")->capture_default_str();
+  CLI::Option* resume =
+      command->add_flag("--resume", options->trainer.resume, "Go on from the run's newest checkpoint");
+  command->add_flag("--json", options->json, "Print one JSON object");
+  command->callback([options, recipe, resume, &action] {
+    if (recipe->empty() && resume->empty()) throw CLI::RequiredError("--recipe or --resume");
+    action = [options](const Streams& streams) { return train(*options, streams); };
+  });
+}
+
+}  // namespace app::cli
