@@ -1,31 +1,142 @@
-// Causal attention inside documents (method page, "The stack"): no T x T matrix, one query row at a time.
+// Causal attention inside documents (method page, "The stack"), forward: six queries at a time against chunks of keys,
+// with the running maximum and sum of the online softmax (Milakov and Gimelshein 2018), so that no T x T matrix exists.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "kernels/cpu/attention_parts.h"
 #include "kernels/cpu/backend.h"
+#include "kernels/cpu/fast_math.h"
 #include "kernels/cpu/row_math.h"
+#include "kernels/cpu/simd.h"
+#include "kernels/cpu/tile_product.h"
 #include "kernels/shapes.h"
 
 namespace kernels::cpu {
 namespace {
 
-/// Rows of each document of `positions`.
-void find_documents(ConstIndexView positions, std::vector<Range>& documents) {
-  documents.clear();
-  for (std::int64_t n = 0; n < positions.count; ++n) {
-    if (positions.data[n] == 0) documents.push_back({n, n});
-    documents.back().end = n + 1;
+constexpr std::int64_t kKeyChunk = 256;
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+/// Operands of one head in one document.
+struct HeadForward {
+  ConstView q, k, v;
+  View y;
+  float* logsumexp;  ///< of the first row; the next is `logsumexp_stride` further
+  std::int64_t logsumexp_stride;
+  std::int64_t window;
+  float scale;
+};
+
+/// One thread's memory for the longest document.
+struct ForwardScratch {
+  float* keys;    ///< [d, padded(T)], transposed
+  float* values;  ///< [T, padded(d)], used when d is not a whole number of vectors
+  float* scores;  ///< [kTileRows, kKeyChunk]
+  float* out;     ///< [kTileRows, padded(d)]
+
+  static std::int64_t floats(std::int64_t longest, std::int64_t d) {
+    return d * padded(longest) + longest * padded(d) + kTileRows * (kKeyChunk + padded(d));
+  }
+  ForwardScratch(float* data, std::int64_t longest, std::int64_t d)
+      : keys(data),
+        values(keys + d * padded(longest)),
+        scores(values + longest * padded(d)),
+        out(scores + kTileRows * kKeyChunk) {}
+};
+
+/// Maximum and sum of exponentials of one query so far.
+struct RunningSoftmax {
+  float top = kMinusInfinity;
+  float sum = 0.0F;
+};
+
+/// Turns the raw scores of one query and one chunk into weights relative to the new maximum; returns the factor by
+/// which what was summed before must shrink. Scores outside `seen` (within the chunk) become weights of zero.
+FULLBAND_CLONES float weigh_chunk(Range seen, std::int64_t count, float scale, float* scores, RunningSoftmax& running) {
+  for (std::int64_t i = 0; i < seen.begin; ++i) scores[i] = kMinusInfinity;
+  for (std::int64_t i = seen.end; i < count; ++i) scores[i] = kMinusInfinity;
+  float top = kMinusInfinity;
+#pragma omp simd reduction(max : top)
+  for (std::int64_t i = 0; i < count; ++i) top = scores[i] > top ? scores[i] : top;
+  top = std::max(running.top, top * scale);
+  float sum = 0.0F;
+#pragma omp simd reduction(+ : sum)
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float weight = exp_float(scores[i] * scale - top);
+    scores[i] = weight;
+    sum += weight;
+  }
+  const float shrink = exp_float(running.top - top);
+  running.sum = running.sum * shrink + sum;
+  running.top = top;
+  return shrink;
+}
+
+/// Rows [first, first + rows) of one head.
+void attend_rows(const HeadForward& head, const ForwardScratch& scratch, TileRight values, std::int64_t first,
+                 std::int64_t rows) {
+  const std::int64_t d = head.q.cols;
+  const bool direct = padded(d) == d;
+  float* out = direct ? head.y.row(first) : scratch.out;
+  const std::int64_t out_stride = direct ? head.y.stride : padded(d);
+  const std::int64_t end = first + rows;
+  const std::int64_t begin = visible_keys(first, head.window).begin / kTileLanes * kTileLanes;
+  RunningSoftmax running[kTileRows];
+  for (std::int64_t key = begin; key < end; key += kKeyChunk) {
+    const std::int64_t keys = std::min(kKeyChunk, end - key);
+    tile_product({rows, padded(keys), d}, {head.q.row(first), head.q.stride, 1},
+                 {scratch.keys + key, padded(head.k.rows)}, false, scratch.scores, kKeyChunk);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const Range seen = visible_keys(first + r, head.window);
+      const Range inside{std::clamp<std::int64_t>(seen.begin - key, 0, keys),
+                         std::clamp<std::int64_t>(seen.end - key, 0, keys)};
+      const float shrink = weigh_chunk(inside, padded(keys), head.scale, scratch.scores + r * kKeyChunk, running[r]);
+      if (key > begin) scale_into(out + r * out_stride, shrink, padded(d), out + r * out_stride);
+    }
+    tile_product({rows, padded(d), keys}, {scratch.scores, kKeyChunk, 1},
+                 {values.data + key * values.stride, values.stride}, key > begin, out, out_stride);
+  }
+  for (std::int64_t r = 0; r < rows; ++r) {
+    scale_into(out + r * out_stride, 1.0F / running[r].sum, d, head.y.row(first + r));
+    head.logsumexp[(first + r) * head.logsumexp_stride] = running[r].top + std::log(running[r].sum);
   }
 }
 
-Range visible(std::int64_t row, std::int64_t document_begin, std::int64_t window) {
-  return {window > 0 ? std::max(document_begin, row - window + 1) : document_begin, row + 1};
+/// The definition, row by row: for heads whose values are not finite, since a weight of zero times NaN would spoil rows
+/// that do not see them.
+void attend_plainly(const HeadForward& head, float* scores) {
+  const std::int64_t d = head.q.cols;
+  for (std::int64_t n = 0; n < head.q.rows; ++n) {
+    const Range keys = visible_keys(n, head.window);
+    float top = kMinusInfinity;
+    for (std::int64_t m = keys.begin; m < keys.end; ++m) {
+      scores[m] = head.scale * dot(head.q.row(n), head.k.row(m), d);
+      top = std::max(top, scores[m]);
+    }
+    float sum = 0.0F;
+    for (std::int64_t m = keys.begin; m < keys.end; ++m) sum += scores[m] = exp_float(scores[m] - top);
+    std::fill_n(head.y.row(n), d, 0.0F);
+    for (std::int64_t m = keys.begin; m < keys.end; ++m) {
+      add_scaled(head.v.row(m), scores[m] / sum, d, head.y.row(n));
+    }
+    head.logsumexp[n * head.logsumexp_stride] = top + std::log(sum);
+  }
 }
 
-std::int64_t longest_of(const std::vector<Range>& documents) {
-  std::int64_t longest = 0;
-  for (const Range& document : documents) longest = std::max(longest, document.count());
-  return longest;
+void attend_head(const HeadForward& head, const ForwardScratch& scratch) {
+  if (!all_finite(head.v)) {
+    attend_plainly(head, scratch.keys);
+    return;
+  }
+  pack_transposed(head.k, scratch.keys);
+  const bool direct = padded(head.v.cols) == head.v.cols;
+  if (!direct) pack_rows(head.v, scratch.values);
+  const TileRight values =
+      direct ? TileRight{head.v.data, head.v.stride} : TileRight{scratch.values, padded(head.v.cols)};
+  for (std::int64_t first = 0; first < head.q.rows; first += kTileRows) {
+    attend_rows(head, scratch, values, first, std::min(kTileRows, head.q.rows - first));
+  }
 }
 
 }  // namespace
@@ -36,75 +147,22 @@ void CpuBackend::attention(ConstView q, ConstView k, ConstView v, ConstIndexView
   shapes::check_documents("attention", positions);
   find_documents(positions, documents_);
   const std::int64_t d = shape.head_dim;
-  const float scale = 1.0F / std::sqrt(static_cast<float>(d));
   const std::int64_t longest = longest_of(documents_);
   const std::int64_t tasks = static_cast<std::int64_t>(documents_.size()) * shape.heads;
-  const int team = team_size(threads_, q.rows * shape.heads * d * longest / 8);
-  float* scratch = workspace_.floats(team * padded(longest));
+  const int team = team_size(threads_, q.rows * shape.heads * d * longest / 16);
+  const std::int64_t scratch_floats = padded(ForwardScratch::floats(longest, d));
+  float* scratch = workspace_.floats(team * scratch_floats);
   run_team(team, [&](int index) {
-    float* scores = scratch + index * padded(longest);
+    const ForwardScratch own(scratch + index * scratch_floats, longest, d);
     const Range part = part_of(tasks, index, team);
     for (std::int64_t task = part.begin; task < part.end; ++task) {
       const Range document = documents_[static_cast<std::size_t>(task / shape.heads)];
       const std::int64_t h = task % shape.heads;
       const std::int64_t g = h / (shape.heads / shape.kv_heads);
-      for (std::int64_t n = document.begin; n < document.end; ++n) {
-        const Range keys = visible(n, document.begin, shape.window);
-        float top = -INFINITY;
-        for (std::int64_t m = keys.begin; m < keys.end; ++m) {
-          scores[m - keys.begin] = scale * dot(q.row(n) + h * d, k.row(m) + g * d, d);
-          top = std::max(top, scores[m - keys.begin]);
-        }
-        float sum = 0.0F;
-        for (std::int64_t i = 0; i < keys.count(); ++i) {
-          scores[i] = std::exp(scores[i] - top);
-          sum += scores[i];
-        }
-        float* out = y.row(n) + h * d;
-        std::fill_n(out, d, 0.0F);
-        for (std::int64_t m = keys.begin; m < keys.end; ++m) {
-          add_scaled(v.row(m) + g * d, scores[m - keys.begin] / sum, d, out);
-        }
-        logsumexp.row(n)[h] = top + std::log(sum);
-      }
-    }
-  });
-}
-
-void CpuBackend::attention_backward(ConstView dy, ConstView q, ConstView k, ConstView v, ConstView y,
-                                    ConstView logsumexp, ConstIndexView positions, const AttentionShape& shape, View dq,
-                                    View dk, View dv) {
-  shapes::attention_backward(dy, q, k, v, y, logsumexp, positions, shape, dq, dk, dv);
-  shapes::check_documents("attention_backward", positions);
-  find_documents(positions, documents_);
-  const std::int64_t d = shape.head_dim;
-  const float scale = 1.0F / std::sqrt(static_cast<float>(d));
-  const std::int64_t group = shape.heads / shape.kv_heads;
-  fill(dq, 0.0F);
-  fill(dk, 0.0F);
-  fill(dv, 0.0F);
-  const std::int64_t tasks = static_cast<std::int64_t>(documents_.size()) * shape.kv_heads;
-  const int team = team_size(threads_, q.rows * shape.heads * d * longest_of(documents_) / 8);
-  run_team(team, [&](int index) {
-    const Range part = part_of(tasks, index, team);
-    for (std::int64_t task = part.begin; task < part.end; ++task) {
-      const Range document = documents_[static_cast<std::size_t>(task / shape.kv_heads)];
-      const std::int64_t g = task % shape.kv_heads;
-      for (std::int64_t h = g * group; h < (g + 1) * group; ++h) {
-        for (std::int64_t n = document.begin; n < document.end; ++n) {
-          const float* out_gradient = dy.row(n) + h * d;
-          const float mean = dot(out_gradient, y.row(n) + h * d, d);
-          const Range keys = visible(n, document.begin, shape.window);
-          for (std::int64_t m = keys.begin; m < keys.end; ++m) {
-            const float score = scale * dot(q.row(n) + h * d, k.row(m) + g * d, d);
-            const float p = std::exp(score - logsumexp.row(n)[h]);
-            const float dscore = p * (dot(out_gradient, v.row(m) + g * d, d) - mean) * scale;
-            add_scaled(out_gradient, p, d, dv.row(m) + g * d);
-            add_scaled(k.row(m) + g * d, dscore, d, dq.row(n) + h * d);
-            add_scaled(q.row(n) + h * d, dscore, d, dk.row(m) + g * d);
-          }
-        }
-      }
+      attend_head({head_slice(q, document, h, d), head_slice(k, document, g, d), head_slice(v, document, g, d),
+                   head_slice(y, document, h, d), logsumexp.row(document.begin) + h, logsumexp.stride, shape.window,
+                   1.0F / std::sqrt(static_cast<float>(d))},
+                  own);
     }
   });
 }
