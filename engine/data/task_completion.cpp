@@ -21,7 +21,7 @@ std::uint64_t content_of(const CompletionContent& content) {
 class CompletionTask : public Task {
  public:
   CompletionTask(TaskOptions& options, double validation_share)
-      : numerals_(options.integer("numerals", 16, 3, 100)),
+      : numerals_(options.integer("numerals", 32, 3, 100)),
         distractors_(options.integers("distractors", {0, 1, 2, 4}, 0, 4096)),
         field_(options.field("numerals")),
         more_(hold_out(false, validation_share)),

@@ -7,8 +7,8 @@
 //   scratch += 0        (as many null updates as drawn)
 //   Status: more        ("done" exactly when completed == required)
 //
-// Options: "numerals" (3..100, default 16) numbers 0 .. numerals-1; "distractors" (list, default [0, 1, 2, 4]) numbers
-// of null updates, drawn evenly.
+// Options: "numerals" (3..100, default 32; with 16 small models learn the pairs by heart) numbers 0 .. numerals-1;
+// "distractors" (list, default [0, 1, 2, 4]) numbers of null updates, drawn evenly.
 //
 // Held out: unordered pairs {required, completed} for "more"; for "done", where both are
 // the same, the pairs (number, scratch value), so that each number is seen equal to itself in training.

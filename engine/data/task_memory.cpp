@@ -12,11 +12,6 @@ std::uint64_t content_of(const MemoryContent& content) {
   return ContentHash().add("memory").add(content.scratch).add(content.spare).value();
 }
 
-ScratchOperation draw_operation(kernels::PhiloxReader& random) {
-  const std::uint32_t kind = random.next_below(12);
-  return {kind % 2 == 1, kind / 2 % 2 == 1, 1 + kind / 4};
-}
-
 class MemoryTask : public Task {
  public:
   MemoryTask(TaskOptions& options, double validation_share)
@@ -42,7 +37,7 @@ class MemoryTask : public Task {
       return MemoryContent{random.next_below(2), random.next_below(count), random.next_below(count), {}};
     };
     MemoryContent content = draw_of_split(held_out_, split, field_, draw, content_of);
-    for (std::int64_t i = 0; i < operations; ++i) content.operations.push_back(draw_operation(random));
+    content.operations = random_operations(random, operations);
     return memory_example(content);
   }
 
@@ -77,6 +72,15 @@ Example memory_example(const MemoryContent& content) {
   example.completion = " " + example.answer;
   example.group = std::to_string(content.scratch) + "," + std::to_string(content.spare);
   return example;
+}
+
+std::vector<ScratchOperation> random_operations(kernels::PhiloxReader& random, std::int64_t count) {
+  std::vector<ScratchOperation> operations;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint32_t kind = random.next_below(12);
+    operations.push_back({kind % 2 == 1, kind / 2 % 2 == 1, 1 + kind / 4});
+  }
+  return operations;
 }
 
 std::unique_ptr<Task> make_memory_task(TaskOptions& options, double validation_share) {

@@ -19,6 +19,7 @@
 
 #include "engine/data/task.h"
 #include "engine/data/task_options.h"
+#include "kernels/philox.h"
 
 namespace engine::data {
 
@@ -37,6 +38,9 @@ struct MemoryContent {
 
 /// The example with these contents; its group is the pair of start values.
 Example memory_example(const MemoryContent& content);
+
+/// `count` operations that have nothing to do with the state.
+std::vector<ScratchOperation> random_operations(kernels::PhiloxReader& random, std::int64_t count);
 
 std::unique_ptr<Task> make_memory_task(TaskOptions& options, double validation_share);
 

@@ -192,11 +192,11 @@ TEST(CompletionTask, TrainsEveryNumberAsEqualToItself) {
     const Example example = task->example(1, Split::training, i);
     if (example.answer == "done") equal.insert(example.group);
   }
-  EXPECT_EQ(equal.size(), 16U);
+  EXPECT_EQ(equal.size(), 32U);
 }
 
 TEST(CompletionTask, HoldsOutTheShareOfThePairs) {
-  const auto task = task_of(R"({"name": "completion"})", 0.25);
+  const auto task = task_of(R"({"name": "completion", "numerals": 16})", 0.25);
   std::map<Split, std::set<std::string>> pairs;
   for (std::uint64_t i = 0; i < 6000; ++i) {
     for (const Split split : {Split::training, Split::validation}) {
