@@ -61,17 +61,29 @@ class GoldenCase {
   void read_batch() {
     const StoredTensor& tokens = file_.at("tokens");
     if (tokens.shape.size() != 2) throw FormatError(source_, "tokens must be [rows, positions]");
+    if (file_.at("plain").shape.size() != 2) throw FormatError(source_, "plain must be [feedback passes, rows]");
     batch_.rows = tokens.shape[0];
     batch_.seq = tokens.shape[1];
     batch_.tokens = to_int32(tokens.to_int64());
     batch_.targets = to_int32(file_.at("targets").to_int64());
+    require_size("targets", static_cast<std::int64_t>(batch_.tokens.size()));
     for (std::size_t n = 0; n < batch_.tokens.size(); ++n) {
       batch_.positions.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(n) % batch_.seq));
       batch_.weights.push_back(batch_.targets[n] >= 0 ? 1.0F : 0.0F);
     }
     batch_.row_length.assign(static_cast<std::size_t>(batch_.rows), batch_.seq);
     plain_ = file_.at("plain").to_int64();
-    passes_ = static_cast<int>(static_cast<std::int64_t>(plain_.size()) / batch_.rows) + 1;
+    const std::int64_t feedback_passes = file_.at("plain").shape.at(0);
+    require_size("plain", feedback_passes * batch_.rows);
+    require_size("jitter", feedback_passes * static_cast<std::int64_t>(batch_.tokens.size()) * config_.dim);
+    passes_ = static_cast<int>(feedback_passes) + 1;
+  }
+
+  void require_size(const std::string& name, std::int64_t expected) const {
+    const std::int64_t size = file_.at(name).elements();
+    if (size == expected) return;
+    throw FormatError(source_, name + " has " + std::to_string(size) + " numbers, but the other inputs need " +
+                                   std::to_string(expected));
   }
 
   Parameters make_parameters(bool with_gradients) {
