@@ -56,19 +56,14 @@ struct RunningSoftmax {
 FULLBAND_CLONES float weigh_chunk(Range seen, std::int64_t count, float scale, float* scores, RunningSoftmax& running) {
   for (std::int64_t i = 0; i < seen.begin; ++i) scores[i] = kMinusInfinity;
   for (std::int64_t i = seen.end; i < count; ++i) scores[i] = kMinusInfinity;
-  float top = kMinusInfinity;
-#pragma omp simd reduction(max : top)
-  for (std::int64_t i = 0; i < count; ++i) top = scores[i] > top ? scores[i] : top;
-  top = std::max(running.top, top * scale);
-  float sum = 0.0F;
-#pragma omp simd reduction(+ : sum)
-  for (std::int64_t i = 0; i < count; ++i) {
-    const float weight = exp_float(scores[i] * scale - top);
-    scores[i] = weight;
-    sum += weight;
+  const float top = std::max(running.top, largest_of(scores, count) * scale);
+  Lanes sums{};
+  for (std::int64_t i = 0; i < count; i += kLanes) {
+    for (std::int64_t lane = i; lane < i + kLanes; ++lane) scores[lane] = exp_float(scores[lane] * scale - top);
+    sums += lanes_at(scores + i);
   }
   const float shrink = exp_float(running.top - top);
-  running.sum = running.sum * shrink + sum;
+  running.sum = running.sum * shrink + sum_of_lanes(sums);
   running.top = top;
   return shrink;
 }
@@ -81,7 +76,7 @@ void attend_rows(const HeadForward& head, const ForwardScratch& scratch, TileRig
   float* out = direct ? head.y.row(first) : scratch.out;
   const std::int64_t out_stride = direct ? head.y.stride : padded(d);
   const std::int64_t end = first + rows;
-  const std::int64_t begin = visible_keys(first, head.window).begin / kTileLanes * kTileLanes;
+  const std::int64_t begin = visible_keys(first, head.window).begin / kLanes * kLanes;
   RunningSoftmax running[kTileRows];
   for (std::int64_t key = begin; key < end; key += kKeyChunk) {
     const std::int64_t keys = std::min(kKeyChunk, end - key);

@@ -105,7 +105,7 @@ void query_rows(const HeadBackward& head, const BackwardScratch& scratch, Range 
   float* weights = scratch.weights + (first - base) * kKeyChunk;
   float* dscores = scratch.dscores + (first - base) * kKeyChunk;
   const Range block{visible_keys(first, head.window).begin, first + rows};
-  const std::int64_t begin = std::max(chunk.begin, block.begin / kTileLanes * kTileLanes);
+  const std::int64_t begin = std::max(chunk.begin, block.begin / kLanes * kLanes);
   const std::int64_t end = std::min(chunk.end, block.end);
   for (std::int64_t r = 0; r < rows; ++r) {
     std::fill_n(weights + r * kKeyChunk, kKeyChunk, 0.0F);

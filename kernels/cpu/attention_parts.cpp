@@ -10,9 +10,11 @@ namespace {
 
 /// A finite value times zero is zero, any other is NaN, and NaN stays in the sum.
 FULLBAND_CLONES float sum_of_zeros(const float* x, std::int64_t n) {
-  float sum = 0.0F;
-#pragma omp simd reduction(+ : sum)
-  for (std::int64_t i = 0; i < n; ++i) sum += x[i] * 0.0F;
+  Lanes sums{};
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) sums += lanes_at(x + i) * 0.0F;
+  float sum = sum_of_lanes(sums);
+  for (; i < n; ++i) sum += x[i] * 0.0F;
   return sum;
 }
 

@@ -1,48 +1,61 @@
 // One query a row against a cache of keys and values: decoding.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/cpu/backend.h"
 #include "kernels/cpu/fast_math.h"
-#include "kernels/cpu/row_math.h"
 #include "kernels/cpu/simd.h"
 #include "kernels/shapes.h"
 
 namespace kernels::cpu {
 namespace {
 
-FULLBAND_CLONES float maximum(const float* x, std::int64_t n) {
-  float result = x[0];
-#pragma omp simd reduction(max : result)
-  for (std::int64_t i = 0; i < n; ++i) result = std::max(result, x[i]);
-  return result;
-}
-
-/// x = e^(x - shift); returns their sum.
-FULLBAND_CLONES float exponentials(float shift, std::int64_t n, float* x) {
-  float sum = 0.0F;
-#pragma omp simd reduction(+ : sum)
-  for (std::int64_t i = 0; i < n; ++i) {
-    x[i] = exp_float(x[i] - shift);
-    sum += x[i];
+/// One score a key: scale * q . k
+FULLBAND_CLONES void key_scores(const float* q, ConstView keys, float scale, float* scores) {
+  for (std::int64_t t = 0; t < keys.rows; ++t) {
+    const float* k = keys.row(t);
+    Lanes sums{};
+    std::int64_t i = 0;
+    for (; i + kLanes <= keys.cols; i += kLanes) sums += lanes_at(q + i) * lanes_at(k + i);
+    float sum = sum_of_lanes(sums);
+    for (; i < keys.cols; ++i) sum += q[i] * k[i];
+    scores[t] = scale * sum;
   }
-  return sum;
 }
 
-/// The visible end of a row's cache, with room for one score a key.
-struct CacheSlice {
-  ConstView keys;
-  ConstView values;
-  float* scores;
-};
+/// scores = e^(scores - their maximum), with zeros up to a whole vector; returns their sum.
+FULLBAND_CLONES float exponentials(std::int64_t n, float* scores) {
+  const std::int64_t count = padded(n);
+  for (std::int64_t i = n; i < count; ++i) scores[i] = -std::numeric_limits<float>::infinity();
+  const float top = largest_of(scores, count);
+  Lanes sums{};
+  for (std::int64_t i = 0; i < count; i += kLanes) {
+    for (std::int64_t lane = i; lane < i + kLanes; ++lane) scores[lane] = exp_float(scores[lane] - top);
+    sums += lanes_at(scores + i);
+  }
+  return sum_of_lanes(sums);
+}
 
-void attend(const float* q, const CacheSlice& slice, std::int64_t column, std::int64_t width, float* y) {
-  const std::int64_t length = slice.keys.rows;
-  const float scale = 1.0F / std::sqrt(static_cast<float>(width));
-  for (std::int64_t t = 0; t < length; ++t) slice.scores[t] = scale * dot(q, slice.keys.row(t) + column, width);
-  const float sum = exponentials(maximum(slice.scores, length), length, slice.scores);
-  std::fill_n(y, width, 0.0F);
-  for (std::int64_t t = 0; t < length; ++t) add_scaled(slice.values.row(t) + column, slice.scores[t] / sum, width, y);
+/// y = sum over keys of weights[t] * factor * values[t]
+FULLBAND_CLONES void weighted_sum(const float* weights, float factor, ConstView values, float* y) {
+  std::int64_t c = 0;
+  for (; c + kLanes <= values.cols; c += kLanes) {
+    Lanes sums{};
+    for (std::int64_t t = 0; t < values.rows; ++t) sums += weights[t] * lanes_at(values.row(t) + c);
+    lanes_at(y + c) = sums * factor;
+  }
+  for (; c < values.cols; ++c) {
+    float sum = 0.0F;
+    for (std::int64_t t = 0; t < values.rows; ++t) sum += weights[t] * values.row(t)[c];
+    y[c] = sum * factor;
+  }
+}
+
+/// One head of one row against the keys that it sees; `scores` has room for one a key rounded up to whole vectors.
+void attend(const float* q, ConstView keys, ConstView values, float* scores, float* y) {
+  key_scores(q, keys, 1.0F / std::sqrt(static_cast<float>(keys.cols)), scores);
+  weighted_sum(scores, 1.0F / exponentials(keys.rows, scores), values, y);
 }
 
 }  // namespace
@@ -65,9 +78,9 @@ void CpuBackend::decode_attention(ConstView q, ConstView k_cache, ConstView v_ca
       const std::int64_t seen =
           shape.window > 0 ? std::min<std::int64_t>(length.data[r], shape.window) : length.data[r];
       const std::int64_t begin = first.data[r] + length.data[r] - seen;
-      const CacheSlice slice{k_cache.row_range(begin, seen), v_cache.row_range(begin, seen),
-                             scores + index * padded(longest)};
-      attend(q.row(r) + h * shape.head_dim, slice, h / group * shape.head_dim, shape.head_dim,
+      const std::int64_t column = h / group * shape.head_dim;
+      attend(q.row(r) + h * shape.head_dim, k_cache.row_range(begin, seen).column_range(column, shape.head_dim),
+             v_cache.row_range(begin, seen).column_range(column, shape.head_dim), scores + index * padded(longest),
              y.row(r) + h * shape.head_dim);
     }
   });

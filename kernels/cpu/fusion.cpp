@@ -16,11 +16,13 @@ FULLBAND_CLONES void gate_row(const float* state, const float* token, std::int64
 
 FULLBAND_CLONES void gate_gradient_row(const float* dfused, const float* state, const float* token, std::int64_t n,
                                        bool accumulate, float* dstate, float* dtoken) {
+  const float keep = accumulate ? 1.0F : 0.0F;
+#pragma omp simd
   for (std::int64_t i = 0; i < n; ++i) {
     const float gate = sigmoid_float(token[i]);
     dstate[i] = dfused[i] * gate;
     const float value = dfused[i] * state[i] * gate * (1.0F - gate);
-    dtoken[i] = accumulate ? dtoken[i] + value : value;
+    dtoken[i] = keep != 0.0F ? dtoken[i] + value : value;
   }
 }
 

@@ -11,9 +11,11 @@ namespace {
 constexpr float kEpsilon = 1e-6F;
 
 FULLBAND_CLONES float dot_with_gain(const float* dy, const float* x, const float* gain, std::int64_t n) {
-  float sum = 0.0F;
-#pragma omp simd reduction(+ : sum)
-  for (std::int64_t i = 0; i < n; ++i) sum += dy[i] * gain[i] * x[i];
+  Lanes sums{};
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) sums += lanes_at(dy + i) * lanes_at(gain + i) * lanes_at(x + i);
+  float sum = sum_of_lanes(sums);
+  for (; i < n; ++i) sum += dy[i] * gain[i] * x[i];
   return sum;
 }
 
@@ -44,18 +46,19 @@ FULLBAND_CLONES void add_gain_gradient(const float* dy, const float* x, float r,
 }  // namespace
 
 FULLBAND_CLONES float dot(const float* a, const float* b, std::int64_t n) {
-  float sum = 0.0F;
-#pragma omp simd reduction(+ : sum)
-  for (std::int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
+  Lanes even{}, odd{};  // two chains hide the latency of the multiply-adds
+  std::int64_t i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    even += lanes_at(a + i) * lanes_at(b + i);
+    odd += lanes_at(a + i + kLanes) * lanes_at(b + i + kLanes);
+  }
+  for (; i + kLanes <= n; i += kLanes) even += lanes_at(a + i) * lanes_at(b + i);
+  float sum = sum_of_lanes(even + odd);
+  for (; i < n; ++i) sum += a[i] * b[i];
   return sum;
 }
 
-FULLBAND_CLONES float sum_of_squares(const float* x, std::int64_t n) {
-  float sum = 0.0F;
-#pragma omp simd reduction(+ : sum)
-  for (std::int64_t i = 0; i < n; ++i) sum += x[i] * x[i];
-  return sum;
-}
+float sum_of_squares(const float* x, std::int64_t n) { return dot(x, x, n); }
 
 FULLBAND_CLONES void scale_into(const float* x, float alpha, std::int64_t n, float* y) {
   for (std::int64_t i = 0; i < n; ++i) y[i] = alpha * x[i];

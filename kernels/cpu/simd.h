@@ -3,9 +3,49 @@
 // A marked function holds no OpenMP region and calls only inline functions.
 #pragma once
 
+#include <cstdint>
+#include <limits>
+
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define FULLBAND_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define FULLBAND_CLONES
 #endif
+
+namespace kernels::cpu {
+
+constexpr std::int64_t kLanes = 16;
+
+/// Sixteen floats at any address: one register of AVX-512, two of AVX2, four of the base processor. Sums over lanes
+/// have the same order on all of them.
+using Lanes [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = float;
+
+[[gnu::always_inline]] inline const Lanes& lanes_at(const float* x) { return *reinterpret_cast<const Lanes*>(x); }
+[[gnu::always_inline]] inline Lanes& lanes_at(float* x) { return *reinterpret_cast<Lanes*>(x); }
+
+/// The sum of the lanes, by halves. Vectors go by reference because their passing by value differs between processors.
+[[gnu::always_inline]] inline float sum_of_lanes(const Lanes& v) {
+  using Half [[gnu::vector_size(32)]] = float;
+  using Quarter [[gnu::vector_size(16)]] = float;
+  const Half h = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+                 __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+  const Quarter q = __builtin_shufflevector(h, h, 0, 1, 2, 3) + __builtin_shufflevector(h, h, 4, 5, 6, 7);
+  return (q[0] + q[2]) + (q[1] + q[3]);
+}
+
+/// The largest lane; lanes that are NaN are passed over unless the first ones are.
+[[gnu::always_inline]] inline float largest_lane(const Lanes& v) {
+  float top = v[0];
+  for (int i = 1; i < kLanes; ++i) top = v[i] > top ? v[i] : top;
+  return top;
+}
+
+/// Largest of x[0, n), n a multiple of kLanes and positive; NaN is passed over, and -inf stands where nothing else is.
+[[gnu::always_inline]] inline float largest_of(const float* x, std::int64_t n) {
+  Lanes top = Lanes{} - std::numeric_limits<float>::infinity();
+  for (std::int64_t i = 0; i < n; i += kLanes) top = lanes_at(x + i) > top ? lanes_at(x + i) : top;
+  return largest_lane(top);
+}
+
+}  // namespace kernels::cpu

@@ -5,29 +5,26 @@
 namespace kernels::cpu {
 namespace {
 
-/// Sixteen floats at any address: one register of AVX-512, two of AVX2.
-using Lanes [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = float;
-
 /// All columns of a block of exactly Rows rows. Six accumulators of sixteen lanes hide the latency of the multiply-adds
 /// on every processor and still fit the sixteen registers of AVX2.
 template <int Rows>
 [[gnu::always_inline]] inline void block(const TileSize& size, TileLeft left, TileRight right, bool accumulate,
                                          float* c, std::int64_t c_stride) {
-  for (std::int64_t col = 0; col < size.cols; col += kTileLanes) {
+  for (std::int64_t col = 0; col < size.cols; col += kLanes) {
     Lanes sums[Rows];
     for (int r = 0; r < Rows; ++r) {
-      sums[r] = accumulate ? *reinterpret_cast<const Lanes*>(c + r * c_stride + col) : Lanes{};
+      sums[r] = accumulate ? lanes_at(c + r * c_stride + col) : Lanes{};
     }
     const float* from = right.data + col;
     const float* factor = left.data;
     for (std::int64_t k = 0; k < size.depth; ++k) {
-      const Lanes lanes = *reinterpret_cast<const Lanes*>(from);
+      const Lanes lanes = lanes_at(from);
 #pragma GCC unroll 6
       for (int r = 0; r < Rows; ++r) sums[r] += factor[r * left.row_stride] * lanes;
       from += right.stride;
       factor += left.depth_stride;
     }
-    for (int r = 0; r < Rows; ++r) *reinterpret_cast<Lanes*>(c + r * c_stride + col) = sums[r];
+    for (int r = 0; r < Rows; ++r) lanes_at(c + r * c_stride + col) = sums[r];
   }
 }
 

@@ -3,10 +3,11 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/simd.h"
+
 namespace kernels::cpu {
 
-constexpr std::int64_t kTileRows = 6;    ///< rows that one tile product computes at most
-constexpr std::int64_t kTileLanes = 16;  ///< columns come in whole vectors of this many floats
+constexpr std::int64_t kTileRows = 6;  ///< rows that one tile product computes at most
 
 /// Left operand: element (i, k) is data[i * row_stride + k * depth_stride], so that a transpose costs nothing.
 struct TileLeft {
@@ -21,7 +22,7 @@ struct TileRight {
   std::int64_t stride;
 };
 
-/// Rows 1..kTileRows, columns a multiple of kTileLanes, any depth.
+/// Rows 1..kTileRows, columns a multiple of kLanes, any depth.
 struct TileSize {
   std::int64_t rows;
   std::int64_t cols;

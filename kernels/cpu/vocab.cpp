@@ -13,19 +13,28 @@
 namespace kernels::cpu {
 namespace {
 
-/// Lowest id of the largest value; NaN never wins.
-std::int64_t lowest_argmax(const float* x, std::int64_t n) {
-  std::int64_t best = 0;
-  for (std::int64_t i = 1; i < n; ++i) {
-    if (x[i] > x[best] || (x[best] != x[best] && x[i] == x[i])) best = i;
+/// Lowest id of the largest value. NaN never wins; a row of NaN alone gives 0.
+FULLBAND_CLONES std::int64_t lowest_argmax(const float* x, std::int64_t n) {
+  const std::int64_t whole = n / kLanes * kLanes;
+  float top = -std::numeric_limits<float>::infinity();
+  if (whole > 0) top = largest_of(x, whole);
+  for (std::int64_t i = whole; i < n; ++i) top = x[i] > top ? x[i] : top;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (x[i] == top) return i;
   }
-  return best;
+  return 0;
 }
 
 FULLBAND_CLONES float sum_of_exponentials(const float* x, float shift, std::int64_t n) {
-  float sum = 0.0F;
-#pragma omp simd reduction(+ : sum)
-  for (std::int64_t i = 0; i < n; ++i) sum += exp_float(x[i] - shift);
+  Lanes sums{};
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    float values[kLanes];
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) values[lane] = exp_float(x[i + lane] - shift);
+    sums += lanes_at(values);
+  }
+  float sum = sum_of_lanes(sums);
+  for (; i < n; ++i) sum += exp_float(x[i] - shift);
   return sum;
 }
 
