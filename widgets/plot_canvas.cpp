@@ -30,7 +30,6 @@ PlotCanvas::PlotCanvas(QWidget* parent) : x_ticker_(new FixedTicker), y_ticker_(
   plot_->plotLayout()->insertRow(0);
   plot_->plotLayout()->addElement(0, 0, header_);
   plot_->plotLayout()->setRowSpacing(2);
-  plot_->axisRect()->setupFullAxesBox(false);
   plot_->xAxis->setTicker(x_ticker_);
   plot_->yAxis->setTicker(y_ticker_);
   make_layers();
