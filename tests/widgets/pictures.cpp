@@ -33,7 +33,8 @@ int count(const QImage& image, Test test) {
 UseTheme::UseTheme(const widgets::Theme& theme) { dress(theme); }
 UseTheme::~UseTheme() { dress(widgets::light_theme()); }
 
-QImage render(QWidget& widget, double scale) {
+QImage render(QWidget& widget) {
+  const double scale = widget.devicePixelRatioF();
   QImage image((QSizeF(widget.size()) * scale).toSize(), QImage::Format_RGB32);
   image.setDevicePixelRatio(scale);
   image.fill(widgets::theme_of(widget.palette()).ground);
@@ -41,9 +42,10 @@ QImage render(QWidget& widget, double scale) {
   return image;
 }
 
-QImage keep(QWidget& widget, const std::string& name, double scale) {
-  const QImage image = render(widget, scale);
-  keep(image, name);
+QImage keep(QWidget& widget, const std::string& name) {
+  const QImage image = render(widget);
+  const int percent = qRound(100 * widget.devicePixelRatioF());
+  keep(image, percent == 100 ? name : name + "-" + std::to_string(percent));
   return image;
 }
 

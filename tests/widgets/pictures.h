@@ -19,10 +19,10 @@ class UseTheme {
   UseTheme& operator=(const UseTheme&) = delete;
 };
 
-/// What a shown widget looks like at this scale.
-QImage render(QWidget& widget, double scale = 1.0);
-/// Renders, and keeps a PNG where FULLBAND_PICTURES says.
-QImage keep(QWidget& widget, const std::string& name, double scale = 1.0);
+/// What a shown widget looks like at the screen's scale (QT_SCALE_FACTOR).
+QImage render(QWidget& widget);
+/// Renders, and keeps a PNG where FULLBAND_PICTURES says; the scale goes into the name.
+QImage keep(QWidget& widget, const std::string& name);
 void keep(const QImage& image, const std::string& name);
 /// Pixels that differ from `background` by more than a little.
 int marked_pixels(const QImage& image, const QColor& background);
