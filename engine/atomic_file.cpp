@@ -7,7 +7,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -19,9 +18,9 @@ namespace {
 /// Unique among the threads of this process, and among processes by the id.
 std::filesystem::path temporary_beside(const std::filesystem::path& file) {
   static std::atomic<unsigned> counter = 0;
-  std::ostringstream name;
-  name << ".tmp-" << file.filename().string() << '.' << getpid() << '-' << counter++;
-  return file.parent_path() / name.str();
+  std::string name = ".tmp-" + file.filename().string();
+  name.append(".").append(std::to_string(getpid())).append("-").append(std::to_string(counter++));
+  return file.parent_path() / name;
 }
 
 int open_output(const std::filesystem::path& file, OutputFile::Mode mode) {

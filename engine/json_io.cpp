@@ -135,6 +135,10 @@ void name_non_finite(json& value) {
 }  // namespace
 
 json parse_json(std::string_view text, const std::string& file) {
+  // The library takes a NUL byte for the end and would not see what follows it.
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    throw FormatError(file, line_of(text, nul) + ": holds a NUL byte");
+  }
   std::istringstream stream{std::string(text)};
   try {
     return json::parse(stream, StrictRules(text, file, stream));

@@ -56,14 +56,14 @@ struct TrainConfig {
   double epsilon = 1e-8;
   double weight_decay = 0.01;  ///< decoupled, times the rate; with NorMuon for matrices alone
   std::int64_t warmup_steps = 50;
-  double cooldown_share = 0.3;  ///< last share of the steps, rate to `final_rate` linearly
-  double final_rate = 0.02;     ///< as a share of the rate
-  double clip = 1.0;            ///< gradient norm; 0 = off
-  double z_loss = 1e-5;         ///< in the cool-down
-  std::int64_t validate_every = 100;
+  double cooldown_share = 0.3;        ///< last share of the steps, rate to `final_rate` linearly
+  double final_rate = 0.02;           ///< as a share of the rate
+  double clip = 1.0;                  ///< gradient norm; 0 = off
+  double z_loss = 1e-5;               ///< in the cool-down
+  std::int64_t validate_every = 100;  ///< steps; 0 = never
   std::int64_t validation_rows = 256;
-  int validation_passes = 0;  ///< passes measured in validation; 0 = the schedule's largest K
-  std::int64_t checkpoint_every = 500;
+  int validation_passes = 0;            ///< passes measured in validation; 0 = the schedule's largest K
+  std::int64_t checkpoint_every = 500;  ///< steps; 0 = only when a training ends
   std::int64_t log_every = 1;
 
   friend bool operator==(const TrainConfig&, const TrainConfig&) = default;
@@ -87,7 +87,7 @@ std::string to_string(OptimizerType value);
 nlohmann::json to_json(const Recipe& recipe);
 /// Missing members keep defaults; unknown members and wrong types are a ConfigError naming the dotted field.
 Recipe recipe_from_json(const nlohmann::json& object);
-/// Reads a recipe file; FormatError / FileError name the file.
+/// Reads a recipe file; FormatError / FileError name the file and the line or field. Ranges are left to validate().
 Recipe load_recipe(const std::filesystem::path& file);
 /// "train.rate=1e-3" changes one field; the value is JSON, or a bare string. ConfigError names an unknown field.
 void apply_override(Recipe& recipe, const std::string& assignment);

@@ -106,10 +106,10 @@ void validate_optimizer(const TrainConfig& train) {
 void validate_counts(const TrainConfig& train) {
   require_range("train.steps", train.steps, 1, kMaxCount);
   require_range("train.rows", train.rows, 1, kMaxTokensPerStep);
-  require_range("train.validate_every", train.validate_every, 1, kMaxCount);
+  require_range("train.validate_every", train.validate_every, 0, kMaxCount);
   require_range("train.validation_rows", train.validation_rows, 1, kMaxCount);
   require_range("train.validation_passes", std::int64_t{train.validation_passes}, 0, kMaxPasses);
-  require_range("train.checkpoint_every", train.checkpoint_every, 1, kMaxCount);
+  require_range("train.checkpoint_every", train.checkpoint_every, 0, kMaxCount);
   require_range("train.log_every", train.log_every, 1, kMaxCount);
 }
 

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <locale>
 #include <sstream>
 #include <string>
 
@@ -43,6 +44,7 @@ std::optional<std::string> start_time(int process) {
 /// The lock file's "process start-time", if that process still lives.
 std::optional<int> living_owner(const std::filesystem::path& file) {
   std::ifstream stream(file);
+  stream.imbue(std::locale::classic());
   int process = 0;
   std::string started;
   if (!(stream >> process >> started) || start_time(process) != started) {
