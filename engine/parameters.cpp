@@ -174,6 +174,7 @@ void Parameters::load(const std::vector<HostTensor>& tensors, const std::string&
         std::any_of(layout_.begin(), layout_.end(), [&](const ParameterInfo& p) { return p.name == tensor.name; });
     if (!known) throw FormatError(source, "tensor " + tensor.name + " does not belong to this model");
   }
+  std::vector<const HostTensor*> in_order;  // all are found before one is taken, so that a refusal changes nothing
   for (const ParameterInfo& p : layout_) {
     const auto found =
         std::find_if(tensors.begin(), tensors.end(), [&](const HostTensor& t) { return t.name == p.name; });
@@ -181,7 +182,11 @@ void Parameters::load(const std::vector<HostTensor>& tensors, const std::string&
     if (found->shape != p.shape || static_cast<std::int64_t>(found->values.size()) != p.size()) {
       throw FormatError(source, "tensor " + p.name + " has another shape than the configuration says");
     }
-    backend_->upload(found->values.data(), value(p).data, p.size() * std::int64_t{sizeof(float)});
+    in_order.push_back(&*found);
+  }
+  for (std::size_t i = 0; i < layout_.size(); ++i) {
+    const ParameterInfo& p = layout_[i];
+    backend_->upload(in_order[i]->values.data(), value(p).data, p.size() * std::int64_t{sizeof(float)});
   }
 }
 
