@@ -54,15 +54,14 @@ struct RunningSoftmax {
 /// Turns the raw scores of one query and one chunk into weights relative to the new maximum; returns the factor by
 /// which what was summed before must shrink. Scores outside `seen` (within the chunk) become weights of zero.
 FULLBAND_CLONES float weigh_chunk(Range seen, std::int64_t count, float scale, float* scores, RunningSoftmax& running) {
-  for (std::int64_t i = 0; i < seen.begin; ++i) scores[i] = kMinusInfinity;
-  for (std::int64_t i = seen.end; i < count; ++i) scores[i] = kMinusInfinity;
+  mask_outside(seen.begin, seen.end, count, scores);
   const float top = std::max(running.top, largest_of(scores, count) * scale);
   Lanes sums{};
   for (std::int64_t i = 0; i < count; i += kLanes) {
     for (std::int64_t lane = i; lane < i + kLanes; ++lane) scores[lane] = exp_float(scores[lane] * scale - top);
     sums += lanes_at(scores + i);
   }
-  const float shrink = exp_float(running.top - top);
+  const float shrink = running.sum == 0.0F ? 0.0F : exp_float(running.top - top);
   running.sum = running.sum * shrink + sum_of_lanes(sums);
   running.top = top;
   return shrink;

@@ -3,7 +3,6 @@
 // order.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "kernels/cpu/attention_parts.h"
 #include "kernels/cpu/backend.h"
@@ -18,7 +17,6 @@ namespace {
 
 constexpr std::int64_t kQueryTile = 8 * kTileRows;
 constexpr std::int64_t kKeyChunk = 128;
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 /// Rows of `d` floats that are read or summed by whole vectors: in place where d allows it, otherwise in padded
 /// scratch.
@@ -88,8 +86,7 @@ void clear(const PaddedRows& rows, std::int64_t count, std::int64_t d) {
 /// Softmax weights and score gradients of one query for `count` keys; keys outside `seen` get zero in both.
 FULLBAND_CLONES void score_gradients(Range seen, std::int64_t count, float scale, float logsumexp, float mean,
                                      float* weights, float* dscores) {
-  for (std::int64_t i = 0; i < seen.begin; ++i) weights[i] = kMinusInfinity;
-  for (std::int64_t i = seen.end; i < count; ++i) weights[i] = kMinusInfinity;
+  mask_outside(seen.begin, seen.end, count, weights);
 #pragma omp simd
   for (std::int64_t i = 0; i < count; ++i) {
     const float p = exp_float(weights[i] * scale - logsumexp);

@@ -81,6 +81,9 @@ class CpuBackend final : public Backend {
   /// One workspace row of `cols` floats a part, zeroed: where the parts of a reduction over rows add up.
   float* zeroed_partials(int parts, std::int64_t cols);
 
+  /// Sum of squares in double precision, over pieces of a fixed size and therefore the same for every thread count.
+  double squared_norm(ConstView x);
+
   int threads_;
   std::int64_t memory_used_ = 0;
   std::int64_t allocations_ = 0;

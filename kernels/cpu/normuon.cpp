@@ -5,6 +5,7 @@
 #include "kernels/cpu/backend.h"
 #include "kernels/cpu/blas.h"
 #include "kernels/cpu/row_math.h"
+#include "kernels/cpu/simd.h"
 #include "kernels/shapes.h"
 
 namespace kernels::cpu {
@@ -16,28 +17,23 @@ constexpr float kA = 3.4445F;
 constexpr float kB = -4.7750F;
 constexpr float kC = 2.0315F;
 
-double squared_norm(ConstView x) {
-  double sum = 0.0;
-  for (std::int64_t r = 0; r < x.rows; ++r) {
-    for (std::int64_t c = 0; c < x.cols; ++c)
-      sum += static_cast<double>(x.row(r)[c]) * static_cast<double>(x.row(r)[c]);
-  }
-  return sum;
-}
-
-/// to = factor * from, transposed when the shapes say so.
+/// to = factor * from, transposed when asked; in blocks, because one of the two sides is read down its columns.
 void copy_scaled(ConstView from, float factor, bool transpose, View to) {
-  for (std::int64_t r = 0; r < to.rows; ++r) {
-    for (std::int64_t c = 0; c < to.cols; ++c) to.row(r)[c] = factor * (transpose ? from.row(c)[r] : from.row(r)[c]);
+  constexpr std::int64_t kBlock = 16;
+  if (!transpose) {
+    for (std::int64_t r = 0; r < to.rows; ++r) scale_into(from.row(r), factor, to.cols, to.row(r));
+    return;
+  }
+  for (std::int64_t first = 0; first < to.cols; first += kBlock) {
+    const std::int64_t last = std::min(to.cols, first + kBlock);
+    for (std::int64_t r = 0; r < to.rows; ++r) {
+      for (std::int64_t c = first; c < last; ++c) to.row(r)[c] = factor * from.row(c)[r];
+    }
   }
 }
 
-void update_momentum(ConstView gradient, float beta, View momentum) {
-  for (std::int64_t r = 0; r < momentum.rows; ++r) {
-    float* m = momentum.row(r);
-    const float* g = gradient.row(r);
-    for (std::int64_t c = 0; c < momentum.cols; ++c) m[c] = beta * m[c] + (1.0F - beta) * g[c];
-  }
+FULLBAND_CLONES void momentum_row(const float* gradient, float beta, std::int64_t n, float* momentum) {
+  for (std::int64_t i = 0; i < n; ++i) momentum[i] = beta * momentum[i] + (1.0F - beta) * gradient[i];
 }
 
 /// Scratch of the iteration, all contiguous: x and next are wide or square, gram and polynomial [short, short].
@@ -48,13 +44,21 @@ struct Scratch {
   View polynomial;
 };
 
-/// One step: x <- a x + (b g + c g g) x with g = x x^T
-void newton_schulz_step(Scratch& s) {
-  product_nt(1.0F, s.x, s.x, 0.0F, s.gram);
-  copy_scaled(s.gram, kB, false, s.polynomial);
-  product_nn(kC, s.gram, s.gram, 1.0F, s.polynomial);
-  copy_scaled(s.x, kA, false, s.next);
-  product_nn(1.0F, s.polynomial, s.x, 1.0F, s.next);
+/// One step: x <- a x + (b g + c g g) x with g = x x^T. Each product is shared out by its rows.
+void newton_schulz_step(int threads, Scratch& s) {
+  const std::int64_t small = s.gram.rows;
+  for_rows(threads, small, small * s.x.cols / 16, [&](Range part) {
+    product_nt(1.0F, s.x.row_range(part.begin, part.count()), s.x, 0.0F, s.gram.row_range(part.begin, part.count()));
+  });
+  for_rows(threads, small, small * (small + s.x.cols) / 16, [&](Range part) {
+    const View gram = s.gram.row_range(part.begin, part.count());
+    const View polynomial = s.polynomial.row_range(part.begin, part.count());
+    const View next = s.next.row_range(part.begin, part.count());
+    copy_scaled(gram, kB, false, polynomial);
+    product_nn(kC, gram, s.gram, 1.0F, polynomial);
+    copy_scaled(s.x.row_range(part.begin, part.count()), kA, false, next);
+    product_nn(1.0F, polynomial, s.x, 1.0F, next);
+  });
   std::swap(s.x, s.next);
 }
 
@@ -68,14 +72,8 @@ void normalise_rows(const NorMuonStep& step, View o, View row_moment) {
   }
 }
 
-void apply_step(const NorMuonStep& step, ConstView o, View parameter) {
-  const double size = 0.2 * static_cast<double>(step.rate) * std::sqrt(static_cast<double>(parameter.size()));
-  const auto factor = static_cast<float>(size / std::sqrt(squared_norm(o)));
-  const float keep = 1.0F - step.rate * step.weight_decay;
-  for (std::int64_t r = 0; r < o.rows; ++r) {
-    float* p = parameter.row(r);
-    for (std::int64_t c = 0; c < o.cols; ++c) p[c] = keep * p[c] - factor * o.row(r)[c];
-  }
+FULLBAND_CLONES void step_row(const float* o, float keep, float factor, std::int64_t n, float* parameter) {
+  for (std::int64_t i = 0; i < n; ++i) parameter[i] = keep * parameter[i] - factor * o[i];
 }
 
 }  // namespace
@@ -83,24 +81,32 @@ void apply_step(const NorMuonStep& step, ConstView o, View parameter) {
 void CpuBackend::normuon(View parameter, ConstView gradient, View momentum, View row_moment, const NorMuonStep& step) {
   shapes::normuon(parameter, gradient, momentum, row_moment);
   if (parameter.size() == 0) return;
-  update_momentum(gradient, step.beta1, momentum);
+  for (std::int64_t r = 0; r < momentum.rows; ++r) {
+    momentum_row(gradient.row(r), step.beta1, momentum.cols, momentum.row(r));
+  }
   const std::int64_t small = std::min(parameter.rows, parameter.cols);
   const std::int64_t large = std::max(parameter.rows, parameter.cols);
   const bool transpose = parameter.rows > parameter.cols;
-  float* data = workspace_.floats(2 * padded(small * large) + 2 * padded(small * small));
-  Scratch s{View{data, small, large, large}, View{data + padded(small * large), small, large, large},
-            View{data + 2 * padded(small * large), small, small, small},
-            View{data + 2 * padded(small * large) + padded(small * small), small, small, small}};
+  // Before the matrices take the workspace, since the norm uses it too.
   const auto factor = static_cast<float>(1.0 / (std::sqrt(squared_norm(momentum)) + 1e-7));
+  const std::int64_t wide = padded(small * large);
+  const std::int64_t square = padded(small * small);
+  float* data = workspace_.floats(2 * wide + 2 * square);
+  Scratch s{View{data, small, large, large}, View{data + wide, small, large, large},
+            View{data + 2 * wide, small, small, small}, View{data + 2 * wide + square, small, small, small}};
   copy_scaled(momentum, factor, transpose, s.x);
-  {
-    const SingleThreadedBlas guard;
-    for (int i = 0; i < kIterations; ++i) newton_schulz_step(s);
-  }
+  const SingleThreadedBlas guard;
+  for (int i = 0; i < kIterations; ++i) newton_schulz_step(threads_, s);
   const View o{s.next.data, parameter.rows, parameter.cols, parameter.cols};
   copy_scaled(s.x, 1.0F, transpose, o);
   normalise_rows(step, o, row_moment);
-  apply_step(step, o, parameter);
+  double squares = 0.0;
+  for (std::int64_t r = 0; r < o.rows; ++r) squares += static_cast<double>(sum_of_squares(o.row(r), o.cols));
+  const double size = 0.2 * static_cast<double>(step.rate) * std::sqrt(static_cast<double>(parameter.size()));
+  const float keep = 1.0F - step.rate * step.weight_decay;
+  for (std::int64_t r = 0; r < o.rows; ++r) {
+    step_row(o.row(r), keep, static_cast<float>(size / std::sqrt(squares)), o.cols, parameter.row(r));
+  }
 }
 
 }  // namespace kernels::cpu

@@ -52,12 +52,6 @@ FULLBAND_CLONES double sum_of_squares_double(const float* x, std::int64_t n) {
   return sum;
 }
 
-double squared_norm(ConstView x) {
-  double sum = 0.0;
-  for (std::int64_t r = 0; r < x.rows; ++r) sum += sum_of_squares_double(x.row(r), x.cols);
-  return sum;
-}
-
 }  // namespace
 
 void CpuBackend::adamw(View parameter, ConstView gradient, View first_moment, View second_moment,
@@ -68,6 +62,18 @@ void CpuBackend::adamw(View parameter, ConstView gradient, View first_moment, Vi
     adamw_row(factors, gradient.row(r) + cols.begin, cols.count(), parameter.row(r) + cols.begin,
               first_moment.row(r) + cols.begin, second_moment.row(r) + cols.begin);
   });
+}
+
+double CpuBackend::squared_norm(ConstView x) {
+  // The pieces number as in for_pieces; each leaves its sum in a place of its own.
+  const std::int64_t pieces_per_row = (x.cols + kPiece - 1) / kPiece;
+  auto* sums = reinterpret_cast<double*>(workspace_.floats(2 * x.rows * pieces_per_row));
+  for_pieces(threads_, x, 2, [&](std::int64_t r, Range cols) {
+    sums[r * pieces_per_row + cols.begin / kPiece] = sum_of_squares_double(x.row(r) + cols.begin, cols.count());
+  });
+  double sum = 0.0;
+  for (std::int64_t i = 0; i < x.rows * pieces_per_row; ++i) sum += sums[i];
+  return sum;
 }
 
 void CpuBackend::clip_by_norm(View gradients, float max_norm, View norm) {

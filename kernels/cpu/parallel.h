@@ -48,11 +48,13 @@ void for_rows(int threads, std::int64_t rows, std::int64_t steps_per_row, const 
   run_team(team, [&](int index) { body(part_of(rows, index, team)); });
 }
 
+/// Longest run of columns that for_pieces hands out.
+constexpr std::int64_t kPiece = 4096;
+
 /// Calls body(row, columns) so that the pieces cover `shape` once, each element costing `steps`. Long rows are cut,
 /// because parameters and gradients often are one row.
 template <typename Body>
 void for_pieces(int threads, ConstView shape, std::int64_t steps, const Body& body) {
-  constexpr std::int64_t kPiece = 4096;
   const std::int64_t pieces_per_row = (shape.cols + kPiece - 1) / kPiece;
   const std::int64_t piece_steps = std::min(shape.cols, kPiece) * steps / 4;
   for_rows(threads, shape.rows * pieces_per_row, piece_steps, [&](Range part) {

@@ -25,14 +25,28 @@ FULLBAND_CLONES void swiglu_gradient_row(const float* dy, const float* gate, con
   }
 }
 
-/// Elements [first, first + n) of the stream.
+/// Elements [first, first + n) of the stream, in blocks of four; the ends of the row may cut a block.
+constexpr std::int64_t kStreamPiece = 64;
+
+/// The stream's elements of `kStreamPiece` / 4 blocks from `block` on, each in [-1, 1). One loop over blocks, so that
+/// it vectorises.
+FULLBAND_CLONES void uniform_piece(const PhiloxStream& stream, std::uint64_t block, float* out) {
+  for (std::uint64_t i = 0; i < kStreamPiece / 4; ++i) {
+    const std::array<std::uint32_t, 4> words = philox_block(stream, block + i);
+    for (std::uint64_t w = 0; w < 4; ++w) out[4 * i + w] = 2.0F * unit_float(words[w]) - 1.0F;
+  }
+}
+
 void add_uniform_row(const float* x, float amplitude, const PhiloxStream& stream, std::int64_t first, std::int64_t n,
                      float* y) {
-  std::array<std::uint32_t, 4> words{};
-  for (std::int64_t i = 0; i < n; ++i) {
-    const auto element = static_cast<std::uint64_t>(first + i);
-    if (i == 0 || element % 4 == 0) words = philox_block(stream, element / 4);
-    y[i] = x[i] + amplitude * (2.0F * unit_float(words[element % 4]) - 1.0F);
+  float uniform[kStreamPiece];
+  std::int64_t i = 0;
+  while (i < n) {
+    const std::int64_t inside = (first + i) % 4;
+    const std::int64_t count = std::min(n - i, kStreamPiece - inside);
+    uniform_piece(stream, static_cast<std::uint64_t>((first + i) / 4), uniform);
+    for (std::int64_t k = 0; k < count; ++k) y[i + k] = x[i + k] + amplitude * uniform[inside + k];
+    i += count;
   }
 }
 

@@ -3,6 +3,8 @@
 // A marked function holds no OpenMP region and calls only inline functions.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 
@@ -34,11 +36,35 @@ using Lanes [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = float;
   return (q[0] + q[2]) + (q[1] + q[3]);
 }
 
-/// The largest lane; lanes that are NaN are passed over unless the first ones are.
+/// The largest lane, by halves; NaN loses against the lane that it is compared with.
 [[gnu::always_inline]] inline float largest_lane(const Lanes& v) {
-  float top = v[0];
-  for (int i = 1; i < kLanes; ++i) top = v[i] > top ? v[i] : top;
-  return top;
+  Lanes top = v;
+  const Lanes eight = __builtin_shufflevector(top, top, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+  top = eight > top ? eight : top;
+  const Lanes four = __builtin_shufflevector(top, top, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
+  top = four > top ? four : top;
+  const float low = top[0] > top[1] ? top[0] : top[1];
+  const float high = top[2] > top[3] ? top[2] : top[3];
+  return low > high ? low : high;
+}
+
+/// x[i] = -inf outside [begin, end), for i below n, a multiple of kLanes. Masks come from a table, because comparisons
+/// of integer vectors fall apart into scalars in functions with several targets.
+[[gnu::always_inline]] inline void mask_outside(std::int64_t begin, std::int64_t end, std::int64_t n, float* x) {
+  using Bits [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = std::int32_t;
+  static constexpr std::int32_t kTable[3 * kLanes] = {0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
+                                                      -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                                                      0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0};
+  constexpr std::int32_t kMinusInfinityBits = std::bit_cast<std::int32_t>(-std::numeric_limits<float>::infinity());
+  for (std::int64_t first = 0; first < n; first += kLanes) {
+    if (first >= begin && first + kLanes <= end) continue;
+    const std::int64_t low = std::clamp<std::int64_t>(begin - first, 0, kLanes);
+    const std::int64_t high = std::clamp<std::int64_t>(end - first, 0, kLanes);
+    const Bits keep = *reinterpret_cast<const Bits*>(kTable + kLanes - low) &
+                      *reinterpret_cast<const Bits*>(kTable + 2 * kLanes - high);
+    Bits& bits = *reinterpret_cast<Bits*>(x + first);
+    bits = (bits & keep) | (~keep & kMinusInfinityBits);
+  }
 }
 
 /// Largest of x[0, n), n a multiple of kLanes and positive; NaN is passed over, and -inf stands where nothing else is.
