@@ -108,13 +108,15 @@ class Trainer : public TrainingJob {
   StepMetrics train_step() override {
     const Clock::time_point start = Clock::now();
     const TrainConfig& train = recipe_.train;
-    const data::Batch batch = source_->training(options_.seed, progress_.step, train.rows);
+    const data::Batch padded = source_->training(options_.seed, progress_.step, train.rows);
+    const std::vector<std::int32_t> places = data::real_places(padded);
+    const data::Batch batch = data::without_padding(padded, places);
     StepMetrics metrics;
     metrics.passes = passes_at(train, options_.seed, progress_.step);
     tape_.clear();
     arena_.reset();
-    const auto rows =
-        run_passes(tape_, model_, upload_batch(*backend_, arena_, batch), pass_settings(batch, metrics.passes));
+    const PassSettings settings = pass_settings(padded, places, metrics.passes);
+    const auto rows = run_passes(tape_, model_, upload_batch(*backend_, arena_, batch), settings);
     tape_.backward();
     clip_gradients();
     read_losses(metrics, batch, rows);
@@ -164,7 +166,7 @@ class Trainer : public TrainingJob {
   }
 
  private:
-  PassSettings pass_settings(const data::Batch& batch, int passes) {
+  PassSettings pass_settings(const data::Batch& padded, const std::vector<std::int32_t>& places, int passes) {
     const TrainConfig& train = recipe_.train;
     const auto step = static_cast<std::uint64_t>(progress_.step);
     PassSettings settings;
@@ -178,8 +180,8 @@ class Trainer : public TrainingJob {
       const kernels::PhiloxStream stream{options_.seed, kernels::Purpose::plain_prefix, step,
                                          static_cast<std::uint32_t>(feedback)};
       const double fully_fused = train.prefix_mixin ? train.fully_fused_share : 1.0;
-      const auto flags = fused_flags(batch, draw_plain_lengths(batch, stream, fully_fused));
-      settings.fused.push_back(upload_indices(*backend_, arena_, flags));
+      const auto flags = fused_flags(padded, draw_plain_lengths(padded, stream, fully_fused));
+      settings.fused.push_back(upload_indices(*backend_, arena_, data::pick(flags, places)));
     }
     return settings;
   }

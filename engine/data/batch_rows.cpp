@@ -6,6 +6,30 @@
 
 namespace engine::data {
 
+std::vector<std::int32_t> real_places(const Batch& batch) {
+  std::vector<std::int32_t> places;
+  places.reserve(batch.tokens.size());
+  for (std::int64_t row = 0; row < batch.rows; ++row) {
+    for (std::int64_t place = 0; place < batch.row_length[static_cast<std::size_t>(row)]; ++place) {
+      places.push_back(static_cast<std::int32_t>(row * batch.seq + place));
+    }
+  }
+  return places;
+}
+
+Batch without_padding(const Batch& batch, const std::vector<std::int32_t>& places) {
+  Batch compact;
+  compact.rows = 1;
+  compact.seq = static_cast<std::int64_t>(places.size());
+  compact.tokens = pick(batch.tokens, places);
+  compact.positions = pick(batch.positions, places);
+  compact.targets = pick(batch.targets, places);
+  compact.weights = pick(batch.weights, places);
+  compact.answer = pick(batch.answer, places);
+  compact.row_length = {compact.seq};
+  return compact;
+}
+
 std::int64_t Batch::real_tokens() const {
   return std::accumulate(row_length.begin(), row_length.end(), std::int64_t{0});
 }

@@ -25,6 +25,20 @@ struct Batch {
   [[nodiscard]] std::int64_t real_tokens() const;
 };
 
+/// Indices of the tokens that are no padding, in order.
+std::vector<std::int32_t> real_places(const Batch& batch);
+/// The chosen values, in order.
+template <class Value>
+std::vector<Value> pick(const std::vector<Value>& values, const std::vector<std::int32_t>& places) {
+  std::vector<Value> picked;
+  picked.reserve(places.size());
+  for (const std::int32_t place : places) picked.push_back(values[static_cast<std::size_t>(place)]);
+  return picked;
+}
+/// All real tokens in one row, document after document: positions restart, so nothing else is needed to keep them
+/// apart.
+Batch without_padding(const Batch& batch, const std::vector<std::int32_t>& places);
+
 class BatchSource {
  public:
   virtual ~BatchSource() = default;
