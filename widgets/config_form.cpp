@@ -5,8 +5,9 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPushButton>
+#include <QRegularExpression>
 #include <QStyle>
-#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "engine/error.h"
@@ -22,6 +23,11 @@ QString sentence_of(const engine::ConfigError& error) {
   QString text = QString::fromUtf8(error.what());
   const QString prefix = QString::fromStdString(error.field()) + QStringLiteral(": ");
   if (text.startsWith(prefix)) text = text.mid(prefix.size());
+  for (const RecipeField& field : recipe_fields()) {  // other rows are named as the form names them
+    text.replace(
+        QRegularExpression(QStringLiteral("\\b%1\\b").arg(QRegularExpression::escape(QLatin1String(field.path)))),
+        ConfigForm::tr(field.label));
+  }
   return text;
 }
 
@@ -48,10 +54,10 @@ void ConfigForm::build() {
   outer->setSpacing(6);
   QGridLayout* basic = make_grid();
   outer->addLayout(basic);
-  more_ = new QToolButton(this);
+  more_ = new QPushButton(this);
   more_->setCheckable(true);
   set_kind(*more_, "link");
-  connect(more_, &QToolButton::toggled, this, &ConfigForm::set_expanded);
+  connect(more_, &QPushButton::toggled, this, &ConfigForm::set_expanded);
   folded_ = new QWidget(this);
   QGridLayout* all = make_grid();
   folded_->setLayout(all);

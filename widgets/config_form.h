@@ -13,7 +13,7 @@
 class QGridLayout;
 class QLabel;
 class QLineEdit;
-class QToolButton;
+class QPushButton;
 
 namespace widgets {
 
@@ -69,7 +69,7 @@ class ConfigForm : public QWidget {
   bool filling_ = false;
   std::vector<Row> rows_;
   QLabel* general_ = nullptr;
-  QToolButton* more_ = nullptr;
+  QPushButton* more_ = nullptr;
   QWidget* folded_ = nullptr;
 };
 

@@ -18,7 +18,7 @@ const FigureFormat kFormats[] = {FigureFormat::pdf, FigureFormat::svg, FigureFor
 
 ExportPanel::ExportPanel(QWidget* parent) : QWidget(parent) {
   auto* grid = new QGridLayout(this);
-  grid->setContentsMargins(14, 12, 14, 12);
+  grid->setContentsMargins(0, 0, 0, 0);
   grid->setVerticalSpacing(8);
   figure_ = add_choice(tr("Figure"), {});
   format_ = add_choice(tr("Format"), {tr("PDF"), tr("SVG"), tr("PNG, 300 dpi"), tr("CSV, all points")});
@@ -34,6 +34,7 @@ ExportPanel::ExportPanel(QWidget* parent) : QWidget(parent) {
   copy_ = new QPushButton(tr("Copy"), this);
   auto* buttons = new QHBoxLayout;
   buttons->addWidget(export_);
+  buttons->setSpacing(8);
   buttons->addWidget(copy_);
   buttons->addStretch(1);
   grid->addLayout(buttons, grid->rowCount(), 0, 1, 2);

@@ -104,7 +104,8 @@ void Heatmap::draw_line(QPainter& painter, const Theme& theme, const QRectF& cel
   const double height = cells.height() / static_cast<double>(matrix_.rows);
   for (std::size_t column = 0; column <= std::min(line_.size(), matrix_.columns); ++column) {
     const bool end = column == std::min(line_.size(), matrix_.columns);
-    if (end || !std::isfinite(line_[column])) {
+    const bool outside = !end && (line_[column] < -0.5 || line_[column] > static_cast<double>(matrix_.rows) - 0.5);
+    if (end || outside || !std::isfinite(line_[column])) {
       if (points.size() > 1) painter.drawPolyline(points);
       points.clear();
       continue;
@@ -161,7 +162,7 @@ void Heatmap::draw_bar(QPainter& painter, const Theme& theme, const QRectF& bar)
   }
   const QString unit =
       ticks.exponent == 0 ? value_title_ : value_title_ + QLatin1Char(' ') + power_of_ten(ticks.exponent);
-  painter.drawText(QRectF(bar.right() + 50 - 200, bar.bottom() + 20, 200, 16), Qt::AlignRight | Qt::AlignVCenter, unit);
+  painter.drawText(QRectF(bar.right() + 38 - 200, bar.bottom() + 20, 200, 16), Qt::AlignRight | Qt::AlignVCenter, unit);
 }
 
 void Heatmap::paint_figure(QPaintDevice& device, const FigureArea& area) const {

@@ -94,7 +94,8 @@ const Theme& dark_theme() {
 }
 
 const Theme& theme_of(const QPalette& palette) {
-  return palette.color(QPalette::Window).lightness() < 128 ? dark_theme() : light_theme();
+  // A style sheet's `background: transparent` changes Window and Base; this role it leaves alone.
+  return palette.color(QPalette::AlternateBase).lightness() < 128 ? dark_theme() : light_theme();
 }
 
 QPalette to_palette(const Theme& theme) {

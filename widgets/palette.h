@@ -33,7 +33,7 @@ struct Theme {
 
 const Theme& light_theme();
 const Theme& dark_theme();
-/// The theme a palette was made from, told by how light its window colour is.
+/// The theme a palette was made from, told by how light its ground is.
 const Theme& theme_of(const QPalette& palette);
 QPalette to_palette(const Theme& theme);
 

@@ -55,18 +55,21 @@ void PlotCanvas::show(const PlotScene& scene, const Theme& theme, const QSizeF& 
   header_->show(scene, theme);
   underlay_->show(scene, theme);
   overlay_->show(scene, theme, focused_);
+  const bool data = scene.has_data() || scene.empty_text.isEmpty();
   set_axis(plot_->xAxis, *x_ticker_, scene.x, scene.log_x(), scene.x_title,
-           std::clamp(static_cast<int>(size.width() / 90), 2, 10), theme);
+           data ? std::clamp(static_cast<int>(size.width() / 90), 2, 10) : 0, theme);
   set_axis(plot_->yAxis, *y_ticker_, scene.y, scene.log_y(), scene.y_title,
-           std::clamp(static_cast<int>((size.height() - 70) / 42), 2, 8), theme);
+           data ? std::clamp(static_cast<int>((size.height() - 70) / 36), 2, 8) : 0, theme);
   plot_->xAxis->grid()->setVisible(false);
   set_graphs(scene, theme, static_cast<std::size_t>(std::max(50.0, size.width() * plot_->bufferDevicePixelRatio())));
 }
 
 void PlotCanvas::set_axis(QCPAxis* axis, FixedTicker& ticker, const Range& range, bool log, const QString& title,
                           int wanted, const Theme& theme) {
-  const Ticks ticks = make_ticks(range, log, wanted);
-  ticker.set(ticks);
+  // Without data there is no scale to speak of.
+  const bool shown = wanted > 0;
+  const Ticks ticks = make_ticks(range, log, std::max(1, wanted));
+  ticker.set(shown ? ticks : Ticks());
   axis->setScaleType(log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
   axis->setRange(range.low, range.high);
   axis->setLabel(ticks.exponent == 0 ? title : title + QLatin1Char(' ') + power_of_ten(ticks.exponent));

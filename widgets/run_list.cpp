@@ -8,6 +8,7 @@
 
 #include "widgets/numbers.h"
 #include "widgets/palette.h"
+#include "widgets/style.h"
 
 namespace widgets {
 namespace {
@@ -130,6 +131,8 @@ RunList::RunList(QWidget* parent) : QListView(parent), model_(new RunListModel(t
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   setAccessibleName(tr("Runs"));
+  setFocusPolicy(Qt::NoFocus);
+  set_kind(*this, "runs");
 }
 
 // A reset forgets the selection, so it is put back by folder.
@@ -137,6 +140,7 @@ void RunList::set_runs(std::vector<RunRow> runs) {
   const QString current = current_folder();
   const QStringList selected = selected_folders();
   model_->set_runs(std::move(runs));
+  setFocusPolicy(model_->rowCount() > 0 ? Qt::StrongFocus : Qt::NoFocus);  // the focus ring is a row's
   if (current.isEmpty() || current == current_folder()) return;
   const int row = model_->row_of(current);
   if (row < 0) return;

@@ -10,11 +10,26 @@
 
 #include "widgets/numbers.h"
 #include "widgets/palette.h"
+#include "widgets/recipe_fields.h"
 
 namespace widgets {
 namespace {
 
+// The pass schedule, the one list that people compare, as people write it.
+bool is_schedule(const nlohmann::json& value) {
+  if (!value.is_array() || value.empty()) return false;
+  return std::all_of(value.begin(), value.end(), [](const nlohmann::json& stage) {
+    return stage.is_object() && stage.size() == 2 && stage.contains("share") && stage.contains("passes") &&
+           stage["share"].is_number() && stage["passes"].is_number_integer();
+  });
+}
+
 QString value_text(const nlohmann::json& value) {
+  if (is_schedule(value)) {
+    std::vector<engine::Stage> stages;
+    for (const auto& stage : value) stages.push_back({stage["share"].get<double>(), stage["passes"].get<int>()});
+    return schedule_text(stages);
+  }
   if (value.is_string()) return QString::fromStdString(value.get<std::string>());
   if (value.is_number_float()) return exact_number(value.get<double>());
   return QString::fromStdString(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -15,7 +15,7 @@ namespace widgets {
 namespace {
 
 constexpr int kRowHeight = 26;
-constexpr int kStatRowHeight = 50;
+constexpr int kStatRowHeight = 58;
 constexpr int kGap = 12;
 
 QFont number_font(int pixels) {
@@ -103,16 +103,18 @@ void StatRow::paintEvent(QPaintEvent*) {
   if (stats_.empty()) return;
   const Theme& theme = theme_of(palette());
   QPainter painter(this);
+  painter.setPen(theme.border);
+  painter.drawLine(QPointF(0, 0.5), QPointF(width(), 0.5));
   const double cell = width() / static_cast<double>(stats_.size());
   const int pixels = std::max(11, static_cast<int>(18 * value_scale()));
   for (std::size_t i = 0; i < stats_.size(); ++i) {
     const double left = static_cast<double>(i) * cell;
     painter.setPen(theme.text);
     painter.setFont(number_font(pixels));
-    draw_tabular(painter, QRectF(left, 4, cell - 8, 24), Qt::AlignLeft, stats_[i].value);
+    draw_tabular(painter, QRectF(left, 10, cell - 8, 24), Qt::AlignLeft, stats_[i].value);
     painter.setPen(theme.secondary);
     painter.setFont(caption_font());
-    painter.drawText(QRectF(left, 30, cell - 4, 16), Qt::AlignLeft | Qt::AlignVCenter,
+    painter.drawText(QRectF(left, 36, cell - 4, 16), Qt::AlignLeft | Qt::AlignVCenter,
                      QFontMetricsF(caption_font()).elidedText(stats_[i].name, Qt::ElideRight, cell - 4));
   }
 }

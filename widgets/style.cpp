@@ -56,7 +56,7 @@ QPushButton[kind="page"]:checked, QToolButton[kind="page"]:checked { background:
   font-weight: 600; }
 QPushButton[kind="page"]:focus, QToolButton[kind="page"]:focus { border: 2px solid %accent%; }
 QPushButton[kind="link"], QToolButton[kind="link"] { background: transparent; border: 2px solid transparent;
-  color: %accent%; padding: 2px 4px; }
+  color: %accent%; padding: 2px 0; text-align: left; }
 QPushButton[kind="link"]:hover, QToolButton[kind="link"]:hover { text-decoration: underline; }
 QPushButton[kind="link"]:focus, QToolButton[kind="link"]:focus { border: 2px solid %accent%; }
 
@@ -110,7 +110,10 @@ QScrollArea > QWidget > QWidget { background: transparent; }
 QListView, QTreeView, QTableView { background: transparent; color: %text%; border: 2px solid transparent;
   border-radius: 6px; outline: none; selection-background-color: %tint%; selection-color: %text%; }
 QListView:focus, QTreeView:focus, QTableView:focus { border: 2px solid %accent%; }
+QListView[kind="runs"]:focus { border: 2px solid transparent; }
 QTableView { gridline-color: %grid%; }
+QTableView::item { padding: 0 5px; border: none; }
+QTableView::item:selected { background: %tint%; color: %text%; }
 QHeaderView { background: transparent; }
 QHeaderView::section { background: transparent; color: %secondary%; border: none;
   border-bottom: 1px solid %border%; padding: 4px 8px; font-size: 11px; font-weight: 600; }

@@ -19,10 +19,11 @@ QString superscript(int number) {
 
 double round_step(double rough) {
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  for (const double step : {1.0, 2.0, 5.0}) {
-    if (rough <= step * power * (1 + 1e-9)) return step * power;
+  double best = power;
+  for (const double step : {2.0, 5.0, 10.0}) {
+    if (std::abs(std::log(step * power / rough)) < std::abs(std::log(best / rough))) best = step * power;
   }
-  return 10 * power;
+  return best;
 }
 
 int common_exponent(double largest) {
@@ -69,6 +70,15 @@ std::vector<double> decade_ticks(const Range& range, const std::vector<double>& 
   return at;
 }
 
+// 0.1, 0.2, 0.4, ...: evenly spaced on a log axis.
+std::vector<double> doublings(const Range& range) {
+  std::vector<double> at;
+  for (double value = std::pow(10.0, std::floor(std::log10(range.low))); value <= range.high; value *= 2) {
+    if (range.contains(value)) at.push_back(value);
+  }
+  return at;
+}
+
 Ticks log_ticks(const Range& range, int wanted) {
   const double decades = std::log10(range.high / range.low);
   Ticks ticks;
@@ -76,8 +86,10 @@ Ticks log_ticks(const Range& range, int wanted) {
     ticks = linear_ticks(range, wanted);
     ticks.exponent = 0;
     ticks.text.clear();
-  } else if (decades < 1.2) {
-    ticks.at = decade_ticks(range, {1, 2, 3, 4, 6, 8}, 1);
+  } else if (decades < 0.6) {
+    ticks.at = decade_ticks(range, {1, 1.5, 2, 2.5, 3, 4, 5, 6, 8}, 1);
+  } else if (decades < 1.6) {
+    ticks.at = doublings(range);
   } else if (decades < 2.5) {
     ticks.at = decade_ticks(range, {1, 2, 5}, 1);
   } else {

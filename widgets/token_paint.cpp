@@ -49,8 +49,7 @@ void TokenStrip::draw_chip(QPainter& painter, const Theme& theme, std::size_t in
   if (item.special) painter.setPen(theme.text);
   const QFontMetricsF metrics(mono_font());
   const bool fits = metrics.horizontalAdvance(item.shown) <= inside.width() + 1;
-  painter.drawText(fits ? inside.adjusted(-2, 0, 4, 0).translated(2, 0) : inside,
-                   Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
+  painter.drawText(fits ? inside.adjusted(0, 0, 6, 0) : inside, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
                    fits ? item.shown : metrics.elidedText(item.shown, Qt::ElideRight, inside.width()));
 }
 
