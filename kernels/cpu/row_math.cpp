@@ -1,6 +1,7 @@
 #include "kernels/cpu/row_math.h"
 
 #include <cmath>
+#include <limits>
 
 #include "kernels/cpu/simd.h"
 #include "kernels/cpu/workspace.h"
@@ -59,6 +60,17 @@ FULLBAND_CLONES float dot(const float* a, const float* b, std::int64_t n) {
 }
 
 float sum_of_squares(const float* x, std::int64_t n) { return dot(x, x, n); }
+
+FULLBAND_CLONES std::int64_t lowest_argmax(const float* x, std::int64_t n) {
+  const std::int64_t whole = n / kLanes * kLanes;
+  float top = -std::numeric_limits<float>::infinity();
+  if (whole > 0) top = largest_of(x, whole);
+  for (std::int64_t i = whole; i < n; ++i) top = x[i] > top ? x[i] : top;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (x[i] == top) return i;
+  }
+  return 0;
+}
 
 FULLBAND_CLONES void scale_into(const float* x, float alpha, std::int64_t n, float* y) {
   for (std::int64_t i = 0; i < n; ++i) y[i] = alpha * x[i];

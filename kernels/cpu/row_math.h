@@ -8,6 +8,8 @@ namespace kernels::cpu {
 
 float dot(const float* a, const float* b, std::int64_t n);
 float sum_of_squares(const float* x, std::int64_t n);
+/// Lowest index of the largest value. NaN never wins; a row of NaN alone, or an empty one, gives 0.
+std::int64_t lowest_argmax(const float* x, std::int64_t n);
 /// y = alpha * x
 void scale_into(const float* x, float alpha, std::int64_t n, float* y);
 /// y += alpha * x

@@ -3,6 +3,9 @@
 #include <cmath>
 
 #include "kernels/cpu/backend.h"
+#include "kernels/cpu/fast_math.h"
+#include "kernels/cpu/row_math.h"
+#include "kernels/cpu/simd.h"
 #include "kernels/shapes.h"
 
 namespace kernels::cpu {
@@ -15,23 +18,38 @@ struct RowStatistics {
   double entropy = 0.0;
 };
 
+/// Sums over one row of e^(x - top) and of e^(x - top) * (x - top).
+struct ExponentialSums {
+  double plain = 0.0;
+  double weighted = 0.0;
+};
+
+FULLBAND_CLONES ExponentialSums exponential_sums(const float* x, float top, std::int64_t n) {
+  double plain = 0.0;
+  double weighted = 0.0;
+#pragma omp simd reduction(+ : plain, weighted)
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float shifted = x[i] - top;
+    const float e = exp_float(shifted);
+    plain += static_cast<double>(e);
+    // An impossible id has shifted = -inf, whose product with zero would be NaN.
+    weighted += static_cast<double>(e * std::max(shifted, -1e30F));
+  }
+  return {plain, weighted};
+}
+
 RowStatistics statistics_of(const float* logits, std::int64_t n) {
   RowStatistics result;
-  for (std::int64_t i = 1; i < n; ++i) {
-    if (logits[i] > logits[result.best]) result.best = i;
-  }
-  const double top = logits[result.best];
-  double sum = 0.0;
-  double weighted = 0.0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double shifted = static_cast<double>(logits[i]) - top;
-    const double e = std::exp(shifted);
-    sum += e;
-    if (e > 0.0) weighted += e * shifted;
-  }
-  result.logsumexp = top + std::log(sum);
-  result.entropy = std::log(sum) - weighted / sum;
+  result.best = lowest_argmax(logits, n);
+  const float top = logits[result.best];
+  const ExponentialSums sums = exponential_sums(logits, top, n);
+  result.logsumexp = static_cast<double>(top) + std::log(sums.plain);
+  result.entropy = std::log(sums.plain) - sums.weighted / sums.plain;
   return result;
+}
+
+FULLBAND_CLONES void tempered_weights(const float* x, float top, float temperature, std::int64_t n, float* weights) {
+  for (std::int64_t i = 0; i < n; ++i) weights[i] = exp_float((x[i] - top) / temperature);
 }
 
 bool has_nan(const float* logits, std::int64_t n) {
@@ -41,17 +59,14 @@ bool has_nan(const float* logits, std::int64_t n) {
   return false;
 }
 
-/// The filtered distribution of one row: `order` holds ids from likely to unlikely, `weights` their unnormalised
-/// weights.
+/// The filtered distribution of one row as unnormalised weights; ids that a filter drops weigh nothing.
 class FilteredRow {
  public:
+  /// `order` and `weights` have room for n entries.
   FilteredRow(const float* logits, std::int64_t n, const SamplerShape& shape, float top, std::int32_t* order,
               float* weights)
-      : n_(n), kept_(n), order_(order), weights_(weights) {
-    for (std::int64_t i = 0; i < n; ++i) {
-      order[i] = static_cast<std::int32_t>(i);
-      weights[i] = std::exp((logits[i] - top) / shape.temperature);
-    }
+      : n_(n), order_(order), weights_(weights) {
+    tempered_weights(logits, top, shape.temperature, n, weights);
     if (shape.top_k > 0 || shape.top_p < 1.0F) keep_likely(shape);
   }
 
@@ -59,7 +74,7 @@ class FilteredRow {
   [[nodiscard]] std::int64_t invert(float uniform) const {
     const double limit = static_cast<double>(uniform) * total();
     double sum = 0.0;
-    std::int64_t last = 0;  // the most likely id weighs 1, so one is always found
+    std::int64_t last = 0;  // the likeliest id weighs 1, so one is always found
     for (std::int64_t i = 0; i < n_; ++i) {
       if (!(weights_[i] > 0.0F)) continue;
       sum += static_cast<double>(weights_[i]);
@@ -76,29 +91,44 @@ class FilteredRow {
     return sum;
   }
 
+  /// Takes ids off a heap, the likeliest first and the lowest on ties: cheaper than a sort, since few are kept.
   void keep_likely(const SamplerShape& shape) {
-    std::sort(order_, order_ + n_, [&](std::int32_t a, std::int32_t b) {
-      return weights_[a] > weights_[b] || (weights_[a] == weights_[b] && a < b);
-    });
-    if (shape.top_k > 0) kept_ = std::min(n_, shape.top_k);
-    if (shape.top_p < 1.0F) kept_ = nucleus(shape.top_p);
-    for (std::int64_t i = kept_; i < n_; ++i) weights_[order_[i]] = 0.0F;
+    for (std::int64_t i = 0; i < n_; ++i) order_[i] = static_cast<std::int32_t>(i);
+    const auto less_likely = [&](std::int32_t a, std::int32_t b) {
+      return weights_[a] < weights_[b] || (weights_[a] == weights_[b] && a > b);
+    };
+    std::make_heap(order_, order_ + n_, less_likely);
+    // After `taken` ids left it, the heap is order[0, n - taken) and they follow in reverse.
+    std::int64_t taken = 0;
+    const auto take = [&] {
+      std::pop_heap(order_, order_ + n_ - taken, less_likely);
+      ++taken;
+      return static_cast<double>(weights_[order_[n_ - taken]]);
+    };
+    if (shape.top_k > 0) {
+      while (taken < std::min(n_, shape.top_k)) take();
+      drop_first(n_ - taken);
+    }
+    if (shape.top_p < 1.0F) keep_nucleus(static_cast<double>(shape.top_p) * total(), taken, take);
   }
 
-  /// The fewest likely ids that hold `top_p` of what top-k left.
-  [[nodiscard]] std::int64_t nucleus(float top_p) const {
-    double whole = 0.0;
-    for (std::int64_t i = 0; i < kept_; ++i) whole += static_cast<double>(weights_[order_[i]]);
+  /// The fewest likely ids that hold `enough`; `taken` of them are in order already.
+  template <typename Take>
+  void keep_nucleus(double enough, std::int64_t taken, const Take& take) {
     double sum = 0.0;
-    for (std::int64_t i = 0; i < kept_; ++i) {
-      sum += static_cast<double>(weights_[order_[i]]);
-      if (sum >= static_cast<double>(top_p) * whole) return i + 1;
+    std::int64_t kept = 0;
+    while (kept < n_ && sum < enough) {
+      sum += kept < taken ? static_cast<double>(weights_[order_[n_ - 1 - kept]]) : take();
+      ++kept;
     }
-    return kept_;
+    drop_first(n_ - kept);
+  }
+
+  void drop_first(std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) weights_[order_[i]] = 0.0F;
   }
 
   std::int64_t n_;
-  std::int64_t kept_;
   std::int32_t* order_;
   float* weights_;
 };

@@ -13,18 +13,6 @@
 namespace kernels::cpu {
 namespace {
 
-/// Lowest id of the largest value. NaN never wins; a row of NaN alone gives 0.
-FULLBAND_CLONES std::int64_t lowest_argmax(const float* x, std::int64_t n) {
-  const std::int64_t whole = n / kLanes * kLanes;
-  float top = -std::numeric_limits<float>::infinity();
-  if (whole > 0) top = largest_of(x, whole);
-  for (std::int64_t i = whole; i < n; ++i) top = x[i] > top ? x[i] : top;
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (x[i] == top) return i;
-  }
-  return 0;
-}
-
 FULLBAND_CLONES float sum_of_exponentials(const float* x, float shift, std::int64_t n) {
   Lanes sums{};
   std::int64_t i = 0;
