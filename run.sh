@@ -23,6 +23,7 @@ fi
 if [ -n "${DISPLAY:-}" ] || [ -n "${WAYLAND_DISPLAY:-}" ]; then
   exec build/fullband "$@"
 fi
-out="out/demo-$(date +%Y%m%d-%H%M%S)"
-say "No display: training the demo recipe into $out"
-exec build/fullband-cli train --recipe demo --out "$out" "$@"
+run="out/demo-$(date +%Y%m%d-%H%M%S)"
+say "No display: training the demo recipe into $run"
+build/fullband-cli train --recipe demo --out "$run" "$@"
+build/fullband --report out --run "$run"
