@@ -26,6 +26,9 @@ inline Range part_of(std::int64_t total, int index, int count, std::int64_t grai
 
 /// Threads worth starting for this many elementary steps: below the limit, the start costs more than it saves.
 inline int team_size(int threads, std::int64_t steps) {
+#if defined(__SANITIZE_THREAD__)
+  threads = 1;  // the OpenMP runtime is not instrumented, so that every barrier of it would read as a race
+#endif
   constexpr std::int64_t kStepsWorthAThread = 16 * 1024;
   return static_cast<int>(std::clamp<std::int64_t>(steps / kStepsWorthAThread, 1, threads));
 }
