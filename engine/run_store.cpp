@@ -2,6 +2,7 @@
 #include "engine/run_store.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 
 #include "engine/atomic_file.h"
@@ -16,15 +17,21 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kTailBytes = 1 << 16;
+constexpr std::uint64_t kShortTail = 1 << 12;  // some lines of metrics
+constexpr std::uint64_t kLongTail = 1 << 20;   // should the last ones be very long
 
+/// The bytes from `offset` to what is the end now.
 std::string read_from(const fs::path& file, std::uint64_t offset) {
-  std::ifstream stream(file, std::ios::binary);
+  std::ifstream stream(file, std::ios::binary | std::ios::ate);
   if (!stream) {
     throw FileError(file.string(), "cannot be read: " + system_reason(errno));
   }
+  const auto size = static_cast<std::uint64_t>(std::max<std::streamoff>(stream.tellg(), 0));
+  std::string text(size > offset ? size - offset : 0, '\0');
   stream.seekg(static_cast<std::streamoff>(offset));
-  return {std::istreambuf_iterator<char>(stream), {}};
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(stream.gcount(), 0)));
+  return text;
 }
 
 /// A line without its end is complete if it reads: an object's text never goes on after its last brace.
@@ -49,6 +56,19 @@ std::optional<std::int64_t> step_of_line(const std::string& line) {
   }
 }
 
+/// Step of the last line in `tail` that reads and has one.
+std::optional<std::int64_t> last_step_in(std::string tail) {
+  while (!tail.empty()) {
+    const std::size_t newline = tail.rfind('\n');
+    const std::size_t start = newline == std::string::npos ? 0 : newline + 1;
+    if (const std::optional<std::int64_t> step = step_of_line(tail.substr(start))) {
+      return step;
+    }
+    tail.resize(newline == std::string::npos ? 0 : newline);
+  }
+  return std::nullopt;
+}
+
 /// Step of the last complete line, from the end of the file alone. Problems are left to whoever reads it all.
 std::int64_t last_step(const fs::path& file) {
   std::error_code error;
@@ -56,14 +76,10 @@ std::int64_t last_step(const fs::path& file) {
   if (error || size == 0) {
     return 0;
   }
-  std::string tail = read_from(file, size > kTailBytes ? size - kTailBytes : 0);
-  while (!tail.empty()) {
-    const std::size_t newline = tail.rfind('\n');
-    const std::size_t start = newline == std::string::npos ? 0 : newline + 1;
-    if (const std::optional<std::int64_t> step = step_of_line(tail.substr(start))) {
+  for (std::uint64_t bytes = kShortTail; bytes <= kLongTail; bytes *= 16) {
+    if (const auto step = last_step_in(read_from(file, size > bytes ? size - bytes : 0))) {
       return *step;
     }
-    tail.resize(newline == std::string::npos ? 0 : newline);
   }
   return 0;
 }

@@ -135,9 +135,9 @@ RunWriter RunWriter::create(const fs::path& folder, const json& run) {
 }
 
 RunWriter RunWriter::resume(const fs::path& folder, std::int64_t step) {
-  json run = read_run(folder);
+  read_run(folder);  // a folder that holds no run says so before a lock is made in it
   auto state = std::make_unique<State>(folder);
-  state->run = std::move(run);
+  state->run = read_run(folder);
   state->run["state"] = "training";
   create_folder(state->checkpoints());
   remove_leftovers(state->checkpoints());

@@ -5,10 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <clocale>
 #include <cmath>
 #include <csignal>
+#include <ctime>
 #include <fstream>
 
 #include "engine/atomic_file.h"
@@ -315,14 +315,14 @@ TEST(Summary, ThreeHundredRunsListFast) {
     std::ofstream(run / "metrics.jsonl") << metrics;
   }
   fs::create_directory(folder / "no-run");
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of this process, whatever else the machine does
   const std::vector<fs::path> runs = engine::find_runs(folder.path());
   for (const fs::path& run : runs) {
     EXPECT_EQ(engine::summarize_run(run).step, 2000);
   }
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   EXPECT_THAT(runs, SizeIs(300));
-  EXPECT_LT(took.count(), 1.0);
+  EXPECT_LT(seconds, 0.5);
   EXPECT_THAT(engine::find_runs(folder / "nothing"), IsEmpty());
 }
 
