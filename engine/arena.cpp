@@ -16,25 +16,27 @@ kernels::IndexView Arena::indices(std::int64_t count) {
   return {static_cast<std::int32_t*>(take(count * std::int64_t{sizeof(std::int32_t)})), count};
 }
 
-void* Arena::take(std::int64_t bytes) {
-  const std::int64_t size = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+void* Arena::take(std::int64_t wanted) {
+  const std::int64_t size = std::max(kAlignment, (wanted + kAlignment - 1) / kAlignment * kAlignment);
   if (blocks_.empty() || used_ + size > blocks_.back().bytes()) {
-    const std::int64_t previous = blocks_.empty() ? kSmallestBlock : blocks_.back().bytes();
-    blocks_.push_back(backend_->allocate(std::max(size, previous)));
+    const std::int64_t held = bytes();
+    // A quarter more at a time: few blocks, and little memory beyond what is needed while a step has them all.
+    blocks_.push_back(backend_->allocate(std::max({size, kSmallestBlock, held / 4})));
     used_ = 0;
   }
   void* place = static_cast<char*>(blocks_.back().data()) + used_;
   used_ += size;
+  taken_ += size;
   return place;
 }
 
 void Arena::reset() {
   if (blocks_.size() > 1) {
-    const std::int64_t total = bytes();
     blocks_.clear();
-    blocks_.push_back(backend_->allocate(total));
+    blocks_.push_back(backend_->allocate(taken_));
   }
   used_ = 0;
+  taken_ = 0;
 }
 
 std::int64_t Arena::bytes() const {
