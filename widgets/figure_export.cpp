@@ -3,6 +3,7 @@
 #include <QBuffer>
 #include <QClipboard>
 #include <QCoreApplication>
+#include <QFileInfo>
 #include <QGuiApplication>
 #include <QMimeData>
 #include <QPageSize>
@@ -196,6 +197,10 @@ QByteArray to_csv(const FigureTable& table, const FigureMetadata& metadata) {
 
 // Written aside and renamed, so a full disk leaves the old file as it was.
 void write_file(const QString& file, const QByteArray& contents) {
+  const QFileInfo target(file);
+  if (target.exists() && !target.isFile()) {  // renaming over a device or folder would destroy it
+    throw engine::FileError(file.toStdString(), "is a device or a folder, not a file; choose another name");
+  }
   QSaveFile out(file);
   out.setDirectWriteFallback(false);
   const bool written = out.open(QIODevice::WriteOnly) && out.write(contents) == contents.size() && out.commit();
