@@ -12,8 +12,8 @@
 namespace engine::data {
 namespace {
 
-constexpr std::size_t kLongestSentence = 4000;        // bytes; the trainer drops longer ones
-constexpr std::size_t kMostBytes = 16 * 1024 * 1024;  // of training text; more costs minutes and changes little
+constexpr std::size_t kLongestSentence = 4000;       // bytes; the trainer drops longer ones
+constexpr std::size_t kMostBytes = 4 * 1024 * 1024;  // of training text; more costs minutes and changes little
 
 /// Lines, long ones cut between characters, evenly thinned out where the text is very long.
 std::vector<std::string> sentences_of(const std::string& text) {

@@ -113,6 +113,17 @@ TEST(TaskBatches, AreFunctionsOfSeedAndStep) {
   EXPECT_FALSE(same(source->training(2, 3, 16), third));
 }
 
+TEST(TaskBatches, NoStepRepeatsRowsOfTheOneBefore) {
+  const auto source = make_batch_source(demo());
+  const Batch first = source->training(1, 0, 16);
+  const Batch second = source->training(1, 1, 16);
+  int repeated = 0;
+  for (std::int64_t row = 0; row + 1 < 16; ++row) {
+    repeated += text_of(*source, first, row + 1, 0, 44) == text_of(*source, second, row, 0, 44) ? 1 : 0;
+  }
+  EXPECT_LE(repeated, 2);
+}
+
 TEST(TaskBatches, ValidationRowsAreNumbered) {
   const auto source = make_batch_source(demo());
   const Batch whole = source->validation(0, 32);

@@ -195,6 +195,24 @@ TEST(CompletionTask, TrainsEveryNumberAsEqualToItself) {
   EXPECT_EQ(equal.size(), 32U);
 }
 
+TEST(CompletionTask, HoldsOutEqualNumbersWithTheirScratchValue) {
+  const auto task = task_of(R"({"name": "completion"})");
+  const auto content = [](const Example& example) {
+    const std::vector<std::string> lines = lines_of(example.prompt);
+    return lines[0] + "," + lines[2];
+  };
+  std::set<std::string> training;
+  std::set<std::string> validation;
+  for (std::uint64_t i = 0; i < 8000; ++i) {
+    const Example seen = task->example(1, Split::training, i);
+    const Example held = task->example(1, Split::validation, i);
+    if (seen.answer == "done") training.insert(content(seen));
+    if (held.answer == "done") validation.insert(content(held));
+  }
+  EXPECT_EQ(validation.size(), 102U) << "a tenth of 32 numbers x 32 scratch values";
+  for (const std::string& equal : validation) EXPECT_EQ(training.count(equal), 0U) << equal;
+}
+
 TEST(CompletionTask, HoldsOutTheShareOfThePairs) {
   const auto task = task_of(R"({"name": "completion", "numerals": 16})", 0.25);
   std::map<Split, std::set<std::string>> pairs;
@@ -294,6 +312,9 @@ TEST(RunningSumTask, WithEveryTotalNoHeldOutStringBeginsATrainingString) {
   std::set<std::string> held;
   for (std::uint64_t i = 0; i < 2000; ++i) held.insert(task->example(1, Split::validation, i).group);
   EXPECT_GT(held.size(), 200U);
+  std::set<std::size_t> sizes;
+  for (const std::string& digits : held) sizes.insert(digits.size() / 2);
+  EXPECT_EQ(sizes, (std::set<std::size_t>{4, 5, 6, 7, 8, 9, 10, 11, 12})) << "8 of 81 beginnings of four digits";
   for (std::uint64_t i = 0; i < 5000; ++i) {
     const std::string digits = task->example(1, Split::training, i).group;
     for (std::size_t size = 2; size <= digits.size(); size += 2) EXPECT_EQ(held.count(digits.substr(0, size)), 0U);
