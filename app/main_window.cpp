@@ -1,0 +1,467 @@
+#include "app/main_window.h"
+
+#include <QActionGroup>
+#include <QApplication>
+#include <QCloseEvent>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QMessageBox>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "app/action_button.h"
+#include "app/command_palette.h"
+#include "app/export_menu.h"
+#include "app/help_panel.h"
+#include "app/model_decoder.h"
+#include "app/paths.h"
+#include "app/recipe_panel.h"
+#include "app/recipes.h"
+#include "app/run_library.h"
+#include "app/run_side.h"
+#include "app/status_line.h"
+#include "app/training_actions.h"
+#include "app/training_page.h"
+#include "app/window_bar.h"
+#include "engine/version.h"
+#include "widgets/banner.h"
+#include "widgets/style.h"
+
+namespace app {
+
+namespace {
+
+constexpr int kMargin = 16;
+constexpr int kGap = 12;
+constexpr int kSaveDelay = 1500;     // ms after the last change
+constexpr int kRememberDelay = 500;  // a dragged slider is one step of undo
+
+widgets::ThemeChoice theme_choice(const std::string& name) {
+  if (name == "light") return widgets::ThemeChoice::light;
+  if (name == "dark") return widgets::ThemeChoice::dark;
+  return widgets::ThemeChoice::automatic;
+}
+
+}  // namespace
+
+MainWindow::MainWindow(widgets::ThemeController& theme, WindowOptions options)
+    : theme_(theme), options_(std::move(options)), controller_(options_.make_job), library_(new RunLibrary(this)) {
+  if (!options_.open_decoder) options_.open_decoder = open_decoder;
+  setWindowTitle("Fullband");
+  setMinimumSize(1024, 700);
+  resize(1440, 900);
+  training_ = new TrainingPage(controller_, *library_, this);
+  rollouts_ = new RolloutsPage(options_.open_decoder, this);
+  make_actions();
+  build();
+  connect_parts();
+  restore_session();
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::make_actions() {
+  auto* group = new QActionGroup(this);
+  const auto page = [&](const QString& text, const char* name, Qt::Key key) {
+    QAction* action = make_action(this, text, Qt::CTRL | key, [this, name] { show_page(name); });
+    action->setCheckable(true);
+    action->setData(QString(name));
+    group->addAction(action);
+    page_actions_.push_back(action);
+  };
+  page(tr("Training"), "training", Qt::Key_1);
+  page(tr("Rollouts"), "rollouts", Qt::Key_2);
+
+  file_actions_ = {make_action(this, tr("New run"), QKeySequence::New, [this] { new_run(); }),
+                   make_action(this, tr("Open a run…"), QKeySequence::Open, [this] { choose_run(); }),
+                   make_action(this, tr("Choose the runs folder…"), Qt::CTRL | Qt::SHIFT | Qt::Key_O,
+                               [this] { choose_runs_folder(); }),
+                   make_action(this, tr("Look for runs again"), Qt::CTRL | Qt::Key_F5, [this] { library_->refresh(); }),
+                   make_action(this, tr("Take the selected run's recipe"), Qt::CTRL | Qt::SHIFT | Qt::Key_T,
+                               [this] { take_recipe(); }),
+                   make_action(this, tr("Export a figure…"), Qt::CTRL | Qt::Key_E, [this] { bar_->open_export(); }),
+                   make_action(this, tr("Quit"), QKeySequence::Quit, [this] { close(); })};
+  file_actions_[0]->setIconText(tr("New run"));
+  file_actions_[1]->setIconText(tr("Open…"));
+
+  undo_ = make_action(this, tr("Undo the change of view"), QKeySequence::Undo, [this] { apply_view(history_.undo()); });
+  redo_ = make_action(this, tr("Redo the change of view"), QKeySequence::Redo, [this] { apply_view(history_.redo()); });
+  view_actions_ = {
+      undo_,
+      redo_,
+      make_action(this, tr("Theme of the system"), Qt::CTRL | Qt::ALT | Qt::Key_S, [this] { set_theme("auto"); }),
+      make_action(this, tr("Light theme"), Qt::CTRL | Qt::ALT | Qt::Key_L, [this] { set_theme("light"); }),
+      make_action(this, tr("Dark theme"), Qt::CTRL | Qt::ALT | Qt::Key_D, [this] { set_theme("dark"); }),
+      make_action(this, tr("Go to the run list"), Qt::ALT | Qt::Key_R, [this] { side_->focus_list(); }),
+      make_action(this, tr("Go to the prompt"), Qt::ALT | Qt::Key_P, [this] {
+        show_page("rollouts");
+        rollouts_->focus_prompt();
+      })};
+  help_actions_ = {make_action(this, tr("Help on this page"), QKeySequence::HelpContents, [this] { toggle_help(); }),
+                   make_action(this, tr("Command palette"), Qt::CTRL | Qt::Key_K, [this] { palette_->open(); }),
+                   make_action(this, tr("Open the menu"), Qt::ALT | Qt::Key_M, [this] { bar_->open_menu(); })};
+}
+
+QMenu* MainWindow::make_menu() {
+  auto* menu = new QMenu(this);
+  const auto add = [&](const QString& title, const std::vector<QAction*>& actions) {
+    QMenu* part = menu->addMenu(title);
+    for (QAction* action : actions) {
+      part->addAction(action);
+      all_actions_.push_back(action);
+    }
+  };
+  add(tr("Run"), file_actions_);
+  add(tr("Pages"), page_actions_);
+  add(tr("Training"), training_->actions());
+  add(tr("Rollouts"), rollouts_->actions());
+  add(tr("View"), view_actions_);
+  add(tr("Help"), help_actions_);
+  for (QAction* action : all_actions_) addAction(action);  // shortcuts work wherever the focus is
+  return menu;
+}
+
+void MainWindow::build() {
+  const auto figures = [this] { return pages_->currentIndex() == 0 ? training_->figures() : rollouts_->figures(); };
+  export_menu_ = new ExportMenu(
+      figures, [this] { return figure_metadata(); }, this);
+  bar_ = new WindowBar(page_actions_, export_menu_, make_menu(), this);
+  side_ = new RunSide(file_actions_[0], file_actions_[1], this);
+  pages_ = new QStackedWidget(this);
+  pages_->addWidget(training_);
+  pages_->addWidget(rollouts_);
+  banner_ = new widgets::Banner(this);
+  banner_->hide();
+  help_ = new HelpPanel(this);
+  help_->hide();
+  status_ = new StatusLine(this);
+
+  auto* middle = new QVBoxLayout;
+  middle->setContentsMargins(kMargin, kMargin, kMargin, kMargin);
+  middle->setSpacing(kGap);
+  middle->addWidget(banner_);
+  auto* content = new QHBoxLayout;
+  content->setSpacing(kGap);
+  content->addWidget(pages_, 1);
+  content->addWidget(help_);
+  middle->addLayout(content, 1);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(0);
+  row->addWidget(side_);
+  row->addLayout(middle, 1);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addWidget(bar_);
+  layout->addLayout(row, 1);
+  layout->addWidget(status_);
+  palette_ = new CommandPalette(this);
+  palette_->set_actions({all_actions_.begin(), all_actions_.end()});
+}
+
+void MainWindow::connect_parts() {
+  save_soon_.setSingleShot(true);
+  save_soon_.setInterval(kSaveDelay);
+  remember_soon_.setSingleShot(true);
+  remember_soon_.setInterval(kRememberDelay);
+  connect(&save_soon_, &QTimer::timeout, this, &MainWindow::save_session_now);
+  connect(&remember_soon_, &QTimer::timeout, this, &MainWindow::remember_view);
+  connect(library_, &RunLibrary::listed, this, [this] { side_->set_entries(library_->entries()); });
+  connect(side_, &RunSide::shown_changed, this, &MainWindow::runs_selected);
+  connect(training_, &TrainingPage::view_changed, this, &MainWindow::view_changed);
+  connect(training_, &TrainingPage::recipe_changed, this, &MainWindow::session_changed);
+  connect(rollouts_, &RolloutsPage::form_changed, this, &MainWindow::session_changed);
+  connect(rollouts_, &RolloutsPage::token_color_changed, this, &MainWindow::view_changed);
+  connect(rollouts_, &RolloutsPage::busy_changed, this, &MainWindow::refresh_status);
+  connect(&controller_, &TrainingController::started, this, &MainWindow::training_started);
+  connect(&controller_, &TrainingController::state_changed, this, &MainWindow::training_changed);
+  connect(&controller_, &TrainingController::progressed, this, [this] {
+    update_live_entry();
+    refresh_status();
+  });
+  connect(export_menu_, &ExportMenu::failed, this, [this](const QString& sentence) { show_message(sentence); });
+  connect(export_menu_, &ExportMenu::done, this, [this](const QString& sentence) { show_message(sentence, false); });
+  connect(help_, &HelpPanel::closed, this, [this] { help_->hide(); });
+}
+
+// ---- pages and views ------------------------------------------------------------------------------------------------
+
+void MainWindow::show_page(const std::string& page) {
+  const bool rollouts = page == "rollouts";
+  pages_->setCurrentWidget(rollouts ? static_cast<QWidget*>(rollouts_) : training_);
+  page_actions_[rollouts ? 1 : 0]->setChecked(true);
+  if (help_->isVisible() && help_->page() != "method") help_->show_page(rollouts ? "rollouts" : "training");
+  view_changed();
+}
+
+ViewState MainWindow::present_view() const {
+  ViewState view = session_.view;
+  view.page = pages_->currentWidget() == rollouts_ ? "rollouts" : "training";
+  view.charts = training_->view();
+  view.token_colour = rollouts_->token_color();
+  view.shown_runs = side_->shown();
+  return view;
+}
+
+void MainWindow::view_changed() {
+  if (applying_view_) return;
+  remember_soon_.start();
+  session_changed();
+}
+
+void MainWindow::remember_view() {
+  history_.push(present_view());
+  undo_->setEnabled(history_.can_undo());
+  redo_->setEnabled(history_.can_redo());
+}
+
+void MainWindow::apply_view(const ViewState& view) {
+  if (remember_soon_.isActive()) remember_soon_.stop();
+  const ViewState wanted = view;  // what follows may change the history
+  applying_view_ = true;
+  training_->set_view(wanted.charts);
+  rollouts_->set_token_color(wanted.token_colour);
+  side_->set_shown(wanted.shown_runs);
+  show_page(wanted.page);
+  runs_selected();
+  applying_view_ = false;
+  undo_->setEnabled(history_.can_undo());
+  redo_->setEnabled(history_.can_redo());
+  session_changed();
+}
+
+void MainWindow::set_theme(const QString& name) {
+  session_.theme = name.toStdString();
+  theme_.set_choice(theme_choice(session_.theme));
+  session_changed();
+}
+
+void MainWindow::toggle_help() {
+  help_->setVisible(!help_->isVisible());
+  if (help_->isVisible()) help_->show_page(pages_->currentWidget() == rollouts_ ? "rollouts" : "training");
+}
+
+// ---- runs -----------------------------------------------------------------------------------------------------------
+
+void MainWindow::runs_selected() {
+  std::vector<TrainingPage::Overlay> overlays;
+  for (const std::string& key : side_->shown()) overlays.push_back({key, side_->color_of(key)});
+  training_->show_runs(overlays);
+  session_.current_run = overlays.empty() ? std::string() : overlays.front().key;
+  // A run in training has its newest checkpoint read when it is done; with no run selected the last model stays.
+  const bool in_training = controller_.busy() && session_.current_run == controller_.live_key();
+  if (!in_training && !overlays.empty()) rollouts_->load(session_.current_run);
+  view_changed();
+}
+
+bool MainWindow::open_run(const std::string& key) {
+  QString problem = tr("this build ships no model; train one, then open its run");
+  const bool known = key == kDemoKey ? library_->has_demo() : library_->add(key, problem);
+  if (!known) {
+    show_message(tr("%1 could not be opened: %2").arg(QString::fromStdString(key), problem));
+    return false;
+  }
+  if (key != kDemoKey) remember_run(session_, key);
+  side_->set_entries(library_->entries());
+  side_->set_shown({key});
+  runs_selected();
+  return true;
+}
+
+void MainWindow::new_run() {
+  show_page("training");
+  side_->set_shown({});
+  runs_selected();
+  training_->recipe_panel().focus_recipe();
+}
+
+void MainWindow::choose_run() {
+  const QString folder = QFileDialog::getExistingDirectory(this, tr("Open a run"), to_text(library_->folder()));
+  if (!folder.isEmpty()) open_run(folder.toStdString());
+}
+
+void MainWindow::choose_runs_folder() {
+  const QString folder = QFileDialog::getExistingDirectory(this, tr("Runs folder"), to_text(library_->folder()));
+  if (folder.isEmpty()) return;
+  session_.runs_folder = folder.toStdString();
+  controller_.set_runs_folder(session_.runs_folder);
+  library_->set_folder(session_.runs_folder);
+  session_changed();
+}
+
+void MainWindow::take_recipe() {
+  const auto shown = side_->shown();
+  const auto run = shown.empty() ? nullptr : library_->data(shown.front());
+  if (run == nullptr || !run->recipe) {
+    show_message(tr("The selected run has no recipe that can be read; select another run."));
+    return;
+  }
+  training_->set_recipe(*run->recipe, run->seed);
+  show_page("training");
+}
+
+widgets::FigureMetadata MainWindow::figure_metadata() {
+  const auto shown = side_->shown();
+  const auto live = controller_.live();
+  std::shared_ptr<const RunData> run;
+  if (!shown.empty()) run = live && shown.front() == live->key ? live : library_->data(shown.front());
+  if (run == nullptr) return {{"version", engine::version()}};
+  return {{"run", QString::fromStdString(run->id.empty() ? run->name : run->id)},
+          {"step", QString::number(run->step())},
+          {"seed", QString::number(run->seed)},
+          {"config", QString::fromStdString(run->config_hash)},
+          {"version", engine::version()}};
+}
+
+// ---- training -------------------------------------------------------------------------------------------------------
+
+void MainWindow::training_started(const QString& key) {
+  update_live_entry();
+  remember_run(session_, key.toStdString());
+  side_->set_entries(library_->entries());
+  side_->set_shown({key.toStdString()});
+  runs_selected();
+}
+
+void MainWindow::update_live_entry() {
+  const auto live = controller_.live();
+  if (!live) return;
+  RunEntry entry;
+  entry.key = live->key;
+  entry.name = live->name;
+  entry.step = controller_.now().step;
+  entry.total_steps = live->total_steps;
+  entry.state = controller_.busy() ? "training" : "stopped";
+  if (controller_.now().end == engine::TrainingEnd::done) entry.state = "done";
+  if (controller_.now().end == engine::TrainingEnd::failed) entry.state = "failed";
+  library_->update(entry);
+}
+
+void MainWindow::training_changed() {
+  refresh_status();
+  const engine::TrainingSnapshot& now = controller_.now();
+  if (now.end == engine::TrainingEnd::discarded && now.state == engine::TrainingState::idle) {
+    library_->remove(controller_.live_key());
+    side_->set_entries(library_->entries());
+    runs_selected();
+  } else {
+    update_live_entry();
+  }
+  if (controller_.busy()) return;
+  if (closing_) {
+    close();
+  } else if (session_.current_run == controller_.live_key()) {
+    rollouts_->reload();
+  }
+}
+
+void MainWindow::refresh_status() {
+  status_->show_state(controller_.now(), rollouts_->activity());
+  const auto live = controller_.live();
+  const bool running = controller_.now().state == engine::TrainingState::running;
+  status_->show_speed(running && live && !live->steps.empty() ? live->steps.back().tokens_per_second : 0);
+}
+
+// ---- session and closing --------------------------------------------------------------------------------------------
+
+void MainWindow::restore_session() {
+  LoadedSession loaded;
+  if (!options_.session_file.empty()) loaded = load_session(options_.session_file);
+  session_ = std::move(loaded.session);
+  const std::string theme = options_.theme.isEmpty() ? session_.theme : options_.theme.toStdString();
+  theme_.set_choice(theme_choice(theme));
+  if (!session_.geometry.empty()) restoreGeometry(QByteArray::fromBase64(QByteArray::fromStdString(session_.geometry)));
+
+  std::filesystem::path runs = session_.runs_folder;
+  if (runs.empty()) runs = default_runs_folder();
+  controller_.set_runs_folder(runs);
+  library_->set_folder(runs);
+  rollouts_->set_form(session_.rollout);
+  try {
+    const bool typed = session_.recipe.is_object();
+    training_->set_recipe(typed ? engine::recipe_from_json(session_.recipe) : shipped_recipe("demo"),
+                          session_.training_seed);
+  } catch (const std::exception& error) {
+    show_message(QString::fromUtf8(error.what()));
+  }
+
+  ViewState view = session_.view;
+  const std::string run = options_.run.empty() ? session_.current_run : options_.run;
+  side_->set_entries(library_->entries());
+  if (!run.empty() && run != kDemoKey) {
+    if (open_run(run)) view.shown_runs = {run};
+  } else if (library_->has_demo()) {
+    view.shown_runs = {kDemoKey};
+  }
+  history_ = ViewHistory(view);
+  apply_view(view);
+  refresh_status();
+  if (!loaded.problem.empty()) {
+    banner_->show_message(widgets::Severity::warning, QString::fromStdString(loaded.problem));
+  }
+}
+
+void MainWindow::session_changed() {
+  if (!options_.session_file.empty()) save_soon_.start();
+}
+
+void MainWindow::save_session_now() {
+  save_soon_.stop();
+  if (options_.session_file.empty()) return;
+  session_.view = present_view();
+  session_.rollout = rollouts_->form();
+  session_.recipe = engine::to_json(training_->recipe_panel().recipe());
+  session_.training_seed = training_->recipe_panel().seed();
+  session_.geometry = saveGeometry().toBase64().toStdString();
+  try {
+    save_session(session_, options_.session_file);
+  } catch (const std::exception& error) {
+    show_message(tr("The session could not be saved: %1").arg(QString::fromUtf8(error.what())));
+  }
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  if (controller_.busy()) {
+    event->ignore();
+    ask_before_closing();
+    return;
+  }
+  save_session_now();
+  event->accept();
+}
+
+// One question, which does not stop the window or the training while it is open.
+void MainWindow::ask_before_closing() {
+  if (closing_) return;  // stopping already: the window closes when it is done
+  if (question_ == nullptr) {
+    question_ = new QMessageBox(this);
+    question_->setWindowTitle(tr("A training is running"));
+    question_->setText(tr("A training is running. What should become of it?"));
+    QPushButton* save = question_->addButton(tr("Save and close"), QMessageBox::AcceptRole);
+    QPushButton* discard = question_->addButton(tr("Discard and close"), QMessageBox::DestructiveRole);
+    QPushButton* stay = question_->addButton(tr("Go on training"), QMessageBox::RejectRole);
+    question_->setDefaultButton(save);
+    question_->setEscapeButton(stay);
+    connect(save, &QPushButton::clicked, this, [this] { close_after(&TrainingController::stop_and_save); });
+    connect(discard, &QPushButton::clicked, this, [this] { close_after(&TrainingController::stop_and_discard); });
+  }
+  question_->open();
+}
+
+void MainWindow::close_after(void (TrainingController::*stop)()) {
+  closing_ = true;
+  (controller_.*stop)();
+  controller_.poll();
+  if (!controller_.busy()) close();
+}
+
+void MainWindow::show_message(const QString& sentence, bool error) {
+  banner_->show_message(error ? widgets::Severity::error : widgets::Severity::information, sentence);
+}
+
+bool MainWindow::reading() const { return library_->busy(); }
+
+}  // namespace app

@@ -1,0 +1,126 @@
+// The window: bar, run list, pages, help, status line; the session that comes back; the question before closing.
+#pragma once
+
+#include <QTimer>
+#include <QWidget>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/rollouts_page.h"
+#include "app/session_store.h"
+#include "app/training_controller.h"
+#include "app/view_state.h"
+#include "widgets/figure_export.h"
+
+class QAction;
+class QMenu;
+class QMessageBox;
+class QStackedWidget;
+
+namespace widgets {
+class Banner;
+class ThemeController;
+}  // namespace widgets
+
+namespace app {
+
+class CommandPalette;
+class ExportMenu;
+class HelpPanel;
+class RunLibrary;
+class RunSide;
+class StatusLine;
+class TrainingPage;
+class WindowBar;
+
+struct WindowOptions {
+  std::filesystem::path session_file;  ///< empty: nothing is restored or saved
+  std::string run;                     ///< key of the run to open, empty for the session's
+  QString theme;                       ///< overrides the session's when not empty
+  JobMaker make_job = real_jobs();
+  RolloutsPage::Opener open_decoder;  ///< the real one when empty
+};
+
+class MainWindow : public QWidget {
+  Q_OBJECT
+
+ public:
+  MainWindow(widgets::ThemeController& theme, WindowOptions options);
+  ~MainWindow() override;
+
+  [[nodiscard]] TrainingController& controller() { return controller_; }
+  [[nodiscard]] TrainingPage& training_page() { return *training_; }
+  [[nodiscard]] RolloutsPage& rollouts_page() { return *rollouts_; }
+  [[nodiscard]] RunLibrary& library() { return *library_; }
+  [[nodiscard]] const std::vector<QAction*>& actions_of_window() const { return all_actions_; }
+  void show_page(const std::string& page);
+  /// Opens a run folder, or "demo", and loads its model. False when the folder holds no run; a banner says why.
+  bool open_run(const std::string& key);
+  void show_message(const QString& sentence, bool error = true);
+  /// Writes the session now instead of soon.
+  void save_session_now();
+  /// Whether runs are still being listed or read.
+  [[nodiscard]] bool reading() const;
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+
+ private:
+  void build();
+  void make_actions();
+  QMenu* make_menu();
+  void connect_parts();
+  void restore_session();
+  void apply_view(const ViewState& view);
+  void view_changed();
+  void remember_view();
+  [[nodiscard]] ViewState present_view() const;
+  void session_changed();
+  void runs_selected();
+  void training_started(const QString& key);
+  void training_changed();
+  void update_live_entry();
+  void refresh_status();
+  void new_run();
+  void choose_run();
+  void choose_runs_folder();
+  void set_theme(const QString& name);
+  void toggle_help();
+  void take_recipe();
+  void ask_before_closing();
+  void close_after(void (TrainingController::*stop)());
+  [[nodiscard]] widgets::FigureMetadata figure_metadata();
+
+  widgets::ThemeController& theme_;
+  WindowOptions options_;
+  Session session_;
+  ViewHistory history_;
+  TrainingController controller_;
+  RunLibrary* library_;
+  TrainingPage* training_ = nullptr;
+  RolloutsPage* rollouts_ = nullptr;
+  QStackedWidget* pages_ = nullptr;
+  RunSide* side_ = nullptr;
+  HelpPanel* help_ = nullptr;
+  StatusLine* status_ = nullptr;
+  WindowBar* bar_ = nullptr;
+  widgets::Banner* banner_ = nullptr;
+  CommandPalette* palette_ = nullptr;
+  ExportMenu* export_menu_ = nullptr;
+  QMessageBox* question_ = nullptr;
+  std::vector<QAction*> page_actions_;
+  std::vector<QAction*> file_actions_;
+  std::vector<QAction*> view_actions_;
+  std::vector<QAction*> help_actions_;
+  std::vector<QAction*> all_actions_;
+  QAction* undo_ = nullptr;
+  QAction* redo_ = nullptr;
+  QTimer save_soon_;
+  QTimer remember_soon_;
+  bool applying_view_ = false;
+  bool closing_ = false;
+};
+
+}  // namespace app

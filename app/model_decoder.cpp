@@ -1,0 +1,119 @@
+#include "app/model_decoder.h"
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
+
+#include "app/paths.h"
+#include "app/run_data.h"
+#include "engine/checkpoint_file.h"
+#include "engine/data/task.h"
+#include "engine/inference.h"
+#include "engine/json_io.h"
+#include "engine/recipe.h"
+#include "engine/run_store.h"
+
+namespace app {
+
+namespace {
+
+constexpr std::uint64_t kExamplesPerTask = 4;
+
+struct KnownExample {
+  std::shared_ptr<const engine::data::Task> task;
+  engine::data::Example example;
+};
+
+std::vector<KnownExample> known_examples(const engine::Recipe& recipe) {
+  std::vector<KnownExample> known;
+  for (const auto& options : recipe.data.tasks) {
+    const std::shared_ptr<const engine::data::Task> task =
+        engine::data::make_task(options, recipe.data.validation_share);
+    for (std::uint64_t index = 0; index < kExamplesPerTask; ++index) {
+      known.push_back({task, task->example(1, engine::data::Split::validation, index)});
+    }
+  }
+  return known;
+}
+
+std::map<std::int32_t, std::string> special_names(const engine::data::Tokenizer& tokenizer) {
+  std::map<std::int32_t, std::string> names;
+  for (std::int32_t token = 0; token < tokenizer.vocab(); ++token) {
+    if (tokenizer.bytes(token).empty()) names[token] = tokenizer.label(token);
+  }
+  return names;
+}
+
+class ModelDecoder final : public Decoder {
+ public:
+  ModelDecoder(const engine::Checkpoint& checkpoint, const RunData& run) : model_(checkpoint) {
+    info_.key = run.key;
+    info_.name = run.name;
+    info_.step = checkpoint.state.is_object() ? checkpoint.state.value("step", run.total_steps) : run.total_steps;
+    info_.config = checkpoint.config;
+    info_.device = "CPU";
+    for (const auto& tensor : checkpoint.model) info_.parameters += static_cast<std::int64_t>(tensor.values.size());
+    info_.special_names = special_names(model_.tokenizer());
+    if (run.recipe) known_ = known_examples(*run.recipe);
+    for (const auto& known : known_) {
+      info_.examples.push_back({known.task->name(), known.example.prompt, known.example.answer});
+    }
+  }
+
+  [[nodiscard]] ModelInfo info() const override { return info_; }
+
+  PromptTokens read_prompt(const std::string& prompt) override {
+    PromptTokens tokens;
+    tokens.ids = model_.tokenizer().encode(prompt);
+    for (const std::int32_t token : tokens.ids) tokens.bytes.push_back(model_.tokenizer().bytes(token));
+    return tokens;
+  }
+
+  engine::Rollout rollout(const engine::RolloutRequest& request, const TokenObserver& on_token,
+                          const std::stop_token& stop) override {
+    return model_.rollout(request, on_token, stop);
+  }
+
+  Verdict judge(const std::string& prompt, const std::string& text) override {
+    const auto found = std::find_if(known_.begin(), known_.end(),
+                                    [&](const KnownExample& known) { return known.example.prompt == prompt; });
+    if (found == known_.end()) return Verdict::unknown;
+    return found->task->correct(found->example, text) ? Verdict::right : Verdict::wrong;
+  }
+
+ private:
+  engine::InferenceModel model_;
+  ModelInfo info_;
+  std::vector<KnownExample> known_;
+};
+
+engine::Checkpoint demo_checkpoint() {
+  const QByteArray bytes = resource("models/demo.safetensors");
+  const auto size = static_cast<std::size_t>(bytes.size());
+  return engine::read_model_bytes(std::as_bytes(std::span(bytes.constData(), size)), "the shipped model");
+}
+
+/// Only the settings: the metrics are not needed to decode.
+RunData settings_of(const std::string& key) {
+  RunData run;
+  run.key = key;
+  if (key == kDemoKey) {
+    run = load_run_text(key, resource("models/demo.json").toStdString(), "");
+  } else {
+    take_run_json(run, engine::read_run(key));
+  }
+  return run;
+}
+
+}  // namespace
+
+std::unique_ptr<Decoder> open_decoder(const std::string& key) {
+  const engine::Checkpoint checkpoint =
+      key == kDemoKey ? demo_checkpoint() : engine::read_newest_checkpoint(key, false);
+  return std::make_unique<ModelDecoder>(checkpoint, settings_of(key));
+}
+
+}  // namespace app

@@ -1,0 +1,31 @@
+// The foot of the window: what it is doing on the left; device, threads, memory and speed on the right.
+#pragma once
+
+#include <QFrame>
+
+#include "engine/training_session.h"
+
+class QLabel;
+
+namespace app {
+
+class StatusLine : public QFrame {
+  Q_OBJECT
+
+ public:
+  explicit StatusLine(QWidget* parent = nullptr);
+  /// `decoding` is what the Rollouts page does meanwhile, empty for nothing.
+  void show_state(const engine::TrainingSnapshot& training, const QString& decoding);
+  void show_speed(double tokens_per_second);
+
+ private:
+  QLabel* state_;
+  QLabel* device_;
+  QLabel* memory_;
+  QLabel* speed_;
+};
+
+/// "Training · step 558 of 900", "Paused at step 12 of 900", "Idle" ...
+QString state_text(const engine::TrainingSnapshot& training);
+
+}  // namespace app

@@ -1,0 +1,154 @@
+#include "app/training_charts.h"
+
+#include <QGridLayout>
+#include <QResizeEvent>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "app/chart_series.h"
+#include "widgets/card.h"
+#include "widgets/pass_schedule_strip.h"
+#include "widgets/plot.h"
+
+namespace app {
+
+namespace {
+
+constexpr int kGap = 12;
+constexpr int kShortestWait = 100;  // ms between two drawings of live values
+constexpr int kLongestWait = 2000;
+constexpr int kFourColumns = 1100;  // px from which the small charts stand in one row
+
+}  // namespace
+
+TrainingCharts::TrainingCharts(QWidget* parent)
+    : QWidget(parent),
+      strip_(new widgets::PassScheduleStrip(this)),
+      link_(new widgets::PlotLink(this)),
+      grid_(new QGridLayout) {
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(kGap);
+
+  auto* loss_card = new widgets::Card({}, this);
+  loss_ = add_plot(tr("Training loss by pass"), tr("loss (nats)"));
+  loss_->setMinimumHeight(200);
+  loss_->setToolTip(tr("The second pass starts above the first and must fall below it."));
+  loss_card->body()->addWidget(loss_);
+  layout->addWidget(loss_card, 5);
+
+  auto* strip_card = new widgets::Card(tr("Passes per step"), this);
+  strip_card->set_heading_style();
+  strip_card->body()->addWidget(strip_);
+  layout->addWidget(strip_card);
+
+  validation_ = add_plot(tr("Validation"), tr("loss (nats)"));
+  rate_ = add_plot(tr("Learning rate"), tr("rate"));
+  gradient_ = add_plot(tr("Gradient norm"), tr("norm before clipping"));
+  speed_ = add_plot(tr("Speed"), tr("tokens/s"));
+  for (widgets::Plot* plot : {validation_, rate_, gradient_, speed_}) {
+    auto* card = new widgets::Card({}, this);
+    card->body()->addWidget(plot);
+    small_cards_.push_back(card);
+  }
+  grid_->setSpacing(kGap);
+  layout->addLayout(grid_, 6);
+  arrange(2);
+
+  soon_.setSingleShot(true);
+  connect(&soon_, &QTimer::timeout, this, &TrainingCharts::update_now);
+  connect(loss_, &widgets::Plot::following_changed, this, &TrainingCharts::following_changed);
+}
+
+widgets::Plot* TrainingCharts::add_plot(const QString& title, const QString& y_title) {
+  auto* plot = new widgets::Plot(this);
+  plot->set_title(title);
+  plot->set_empty_text(tr("no data yet: start a training, or select a run"));
+  plot->setAccessibleName(title);
+  link_->add(plot);
+  plots_.push_back(plot);
+  y_titles_.push_back(y_title);
+  return plot;
+}
+
+void TrainingCharts::arrange(int columns) {
+  if (columns == columns_) return;
+  columns_ = columns;
+  for (widgets::Card* card : small_cards_) grid_->removeWidget(card);
+  for (int column = 0; column < 4; ++column) grid_->setColumnStretch(column, column < columns ? 1 : 0);
+  for (std::size_t i = 0; i < small_cards_.size(); ++i) {
+    const int index = static_cast<int>(i);
+    grid_->addWidget(small_cards_[i], index / columns, index % columns);
+  }
+}
+
+void TrainingCharts::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  arrange(event->size().width() >= kFourColumns ? 4 : 2);
+}
+
+void TrainingCharts::set_runs(std::vector<ShownRun> runs) {
+  runs_ = std::move(runs);
+  update_now();
+}
+
+void TrainingCharts::set_view(const ChartView& view) {
+  const bool other_x = view.x != view_.x;
+  view_ = view;
+  widgets::PlotView plot_view;
+  plot_view.log_x = view.log_x;
+  plot_view.smoothing = view.smoothing;
+  plot_view.outliers_out = view.clip_outliers;
+  for (widgets::Plot* plot : plots_) {
+    plot_view.log_y = view.log_y && plot != rate_ && plot != speed_;
+    plot->set_view(plot_view);
+  }
+  if (!other_x) return;
+  update_now();
+  follow();  // the old range means nothing in the new unit
+}
+
+void TrainingCharts::values_changed() {
+  if (!soon_.isActive()) soon_.start(soon_.interval() < kShortestWait ? kShortestWait : soon_.interval());
+}
+
+// A long run takes longer to draw: the wait grows with it, so that the window stays free.
+void TrainingCharts::update_now() {
+  QElapsedTimer clock;
+  clock.start();
+  ChartInput input;
+  input.x = view_.x;
+  for (const ShownRun& run : runs_) {
+    input.runs.push_back(run.data.get());
+    input.colors.push_back(run.color);
+  }
+  const QString x_title = QString::fromStdString(title(view_.x));
+  for (std::size_t i = 0; i < plots_.size(); ++i) plots_[i]->set_axes(x_title, y_titles_[i]);
+  loss_->set_series(loss_series(input));
+  validation_->set_series(validation_series(input));
+  rate_->set_series(rate_series(input));
+  gradient_->set_series(gradient_series(input));
+  speed_->set_series(speed_series(input));
+  update_strip();
+  soon_.setInterval(std::clamp(static_cast<int>(6 * clock.elapsed()), kShortestWait, kLongestWait));
+}
+
+void TrainingCharts::update_strip() {
+  const RunData* run = runs_.empty() ? nullptr : runs_.front().data.get();
+  if (run == nullptr || !run->recipe) {
+    strip_->set_schedule({}, 0);
+    strip_->set_step(-1);
+    return;
+  }
+  const engine::TrainConfig& train = run->recipe->train;
+  strip_->set_schedule(train.schedule, train.steps, train.interleaved);
+  strip_->set_step(run->step());
+}
+
+void TrainingCharts::follow() {
+  for (widgets::Plot* plot : plots_) plot->follow();
+}
+
+bool TrainingCharts::following() const { return loss_->following(); }
+
+}  // namespace app

@@ -1,0 +1,76 @@
+// The charts of the Training page: loss by pass, the pass schedule, validation, rate, gradient norm and speed, over one
+// x axis with a shared crosshair and zoom.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QTimer>
+#include <QWidget>
+#include <memory>
+#include <vector>
+
+#include "app/run_data.h"
+#include "app/view_state.h"
+
+class QGridLayout;
+
+namespace widgets {
+class Card;
+class PassScheduleStrip;
+class Plot;
+class PlotLink;
+}  // namespace widgets
+
+namespace app {
+
+/// A run as it is overlaid.
+struct ShownRun {
+  std::shared_ptr<const RunData> data;
+  int color = 0;  ///< index into the run colours
+};
+
+class TrainingCharts : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit TrainingCharts(QWidget* parent = nullptr);
+  /// The first run is the selected one: the schedule strip is its own.
+  void set_runs(std::vector<ShownRun> runs);
+  void set_view(const ChartView& view);
+  /// Values of a shown run have changed: redrawn soon, however often this is called.
+  void values_changed();
+  /// Draws what waits now.
+  void update_now();
+  void follow();
+  [[nodiscard]] bool following() const;
+  /// In the order on the page; each can be exported.
+  [[nodiscard]] const std::vector<widgets::Plot*>& plots() const { return plots_; }
+
+ signals:
+  void following_changed(bool following);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  widgets::Plot* add_plot(const QString& title, const QString& y_title);
+  void arrange(int columns);
+  void update_strip();
+
+  std::vector<ShownRun> runs_;
+  ChartView view_;
+  widgets::Plot* loss_ = nullptr;
+  widgets::Plot* validation_ = nullptr;
+  widgets::Plot* rate_ = nullptr;
+  widgets::Plot* gradient_ = nullptr;
+  widgets::Plot* speed_ = nullptr;
+  std::vector<widgets::Plot*> plots_;
+  std::vector<QString> y_titles_;  ///< of plots_
+  std::vector<widgets::Card*> small_cards_;
+  widgets::PassScheduleStrip* strip_;
+  widgets::PlotLink* link_;
+  QGridLayout* grid_;
+  int columns_ = 0;
+  QTimer soon_;
+};
+
+}  // namespace app
