@@ -1,11 +1,11 @@
 #include "engine/checkpoint_file.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <map>
 
 #include "engine/atomic_file.h"

@@ -185,6 +185,15 @@ TEST(Recipe, NotANumberIsRefusedWithoutAFile) {
   }
 }
 
+TEST(Recipe, ThoseThatShipCanBeUsed) {
+  int recipes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(FULLBAND_SOURCE_DIR "/resources/recipes")) {
+    EXPECT_NO_THROW(engine::load_recipe(entry.path()).validate()) << entry.path();
+    ++recipes;
+  }
+  EXPECT_GT(recipes, 0);
+}
+
 /// The message of the FormatError that loading gives.
 std::string refusal(const std::string& text) {
   const support::TemporaryFolder folder;
