@@ -28,6 +28,16 @@ std::int64_t newest_step(const fs::path& folder) {
   return entries.empty() ? 0 : entries.back().step;
 }
 
+/// Whatever has DONE must be whole: readers other than ours may look for nothing else.
+void expect_done_means_whole(const fs::path& folder) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder / "checkpoints")) {
+    const bool named = engine::checkpoint_step(entry.path().filename().string()).has_value();
+    if (named && fs::exists(entry.path() / "DONE")) {
+      EXPECT_NO_THROW(engine::read_checkpoint(entry.path(), true)) << entry.path();
+    }
+  }
+}
+
 /// Trains without end: metrics and checkpoints, each finished step told through the pipe.
 [[noreturn]] void write_for_ever(const fs::path& folder, int report) {
   std::int64_t step = newest_step(folder);
@@ -86,6 +96,7 @@ TEST(Durability, KillsNeverLoseAFinishedCheckpoint) {
     if (safe == 0) {
       continue;
     }
+    expect_done_means_whole(run);
     const Checkpoint newest = engine::read_newest_checkpoint(run, true);
     const auto step = newest.state.at("step").get<std::int64_t>();
     ASSERT_GE(step, safe);
