@@ -123,7 +123,7 @@ MemoryEstimate memory_estimate(const Recipe& recipe) {
   estimate.parameters = 2 * parameters;
   estimate.optimizer = 2 * parameters;
   estimate.step = step_bytes(recipe.model, recipe.train, tokens, largest_passes(recipe.train));
-  if (recipe.train.validation_rows > 0) {
+  if (recipe.train.validate_every > 0) {
     const std::int64_t rows = std::min(recipe.train.rows, recipe.train.validation_rows);
     estimate.validation = pass_runner_bytes(recipe.model, rows * recipe.data.seq);
   }

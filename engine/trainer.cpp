@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "engine/arena.h"
 #include "engine/data/batch_source.h"
@@ -78,6 +79,12 @@ class Trainer : public TrainingJob {
         options_.folder, run_description(recipe_, options_, backend_->info().name, source_->data_hash())));
   }
 
+  /// The seed's start values again, for a run that has no checkpoint yet.
+  void begin_again() {
+    parameters_.load(initial_parameters(recipe_.model, options_.seed), "initial parameters");
+    writer_ = std::make_unique<RunWriter>(RunWriter::resume(options_.folder, 0));
+  }
+
   void go_on_from(const Checkpoint& checkpoint) {
     const std::string source = options_.folder.string();
     if (!(checkpoint.config == recipe_.model)) throw FormatError(source, "the checkpoint's model is not the run's");
@@ -133,8 +140,9 @@ class Trainer : public TrainingJob {
 
   std::optional<ValidationMetrics> validate_if_due() override {
     const TrainConfig& train = recipe_.train;
-    const bool due = train.validate_every > 0 && progress_.step % train.validate_every == 0;
-    if (train.validation_rows == 0 || (!due && progress_.step != train.steps)) return std::nullopt;
+    const bool wanted = train.validate_every > 0;
+    const bool due = wanted && (progress_.step % train.validate_every == 0 || progress_.step == train.steps);
+    if (!due) return std::nullopt;
     const Clock::time_point start = Clock::now();
     const int passes = train.validation_passes > 0 ? train.validation_passes : largest_passes(train);
     ValidationMetrics metrics = validate(*backend_, parameters_, *source_, train.validation_rows, passes, train.rows);
@@ -255,6 +263,8 @@ class Trainer : public TrainingJob {
     Checkpoint checkpoint;
     checkpoint.config = recipe_.model;
     checkpoint.model = parameters_.store();
+    // The last step may have overflowed: that must not take the place of a good checkpoint.
+    for (const HostTensor& tensor : checkpoint.model) require_finite(tensor, progress_.step, "");
     checkpoint.optim = optimizer_.store(recipe_.train.optimizer);
     checkpoint.tokenizer = source_->tokenizer().to_json();
     checkpoint.state = {{"step", progress_.step},
@@ -297,18 +307,55 @@ std::unique_ptr<TrainingJob> make_trainer(const Recipe& recipe, const TrainerOpt
   return trainer;
 }
 
+namespace {
+
+/// What run.json says about how the run was begun.
+struct BegunRun {
+  Recipe recipe;
+  std::uint64_t seed = 1;
+  std::string data_hash;
+};
+
+BegunRun read_begun_run(const std::filesystem::path& folder) {
+  const nlohmann::json run = read_run(folder);
+  try {
+    return {recipe_from_json(run.at("recipe")), run.at("seed"), run.at("data_hash")};
+  } catch (const nlohmann::json::exception& error) {
+    throw FormatError((folder / "run.json").string(), std::string("cannot be used to go on: ") + error.what());
+  }
+}
+
+/// A run that was killed before its first checkpoint has none; broken ones do not count as none.
+bool has_checkpoints(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "checkpoints", error)) {
+    if (std::filesystem::exists(entry.path() / "DONE")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::unique_ptr<TrainingJob> resume_trainer(const TrainerOptions& options) {
-  const nlohmann::json run = read_run(options.folder);
-  const Recipe recipe = recipe_from_json(run.at("recipe"));
+  const BegunRun run = read_begun_run(options.folder);
   TrainerOptions resumed = options;
-  resumed.seed = run.at("seed");
-  const Checkpoint checkpoint = read_newest_checkpoint(options.folder, true);
-  auto source = data::make_batch_source(recipe.data, data::tokenizer_from_json(checkpoint.tokenizer));
-  if (run.at("data_hash") != source->data_hash()) {
+  resumed.seed = run.seed;
+  std::optional<Checkpoint> checkpoint;
+  std::shared_ptr<const data::Tokenizer> tokenizer;
+  if (has_checkpoints(options.folder)) {
+    checkpoint = read_newest_checkpoint(options.folder, true);
+    tokenizer = data::tokenizer_from_json(checkpoint->tokenizer);
+  }
+  auto source = data::make_batch_source(run.recipe.data, tokenizer);
+  if (run.data_hash != source->data_hash()) {
     throw FileError(options.folder.string(), "cannot go on: the training data changed since the run began");
   }
-  auto trainer = std::make_unique<Trainer>(recipe, resumed, std::move(source));
-  trainer->go_on_from(checkpoint);
+  auto trainer = std::make_unique<Trainer>(run.recipe, resumed, std::move(source));
+  if (checkpoint) {
+    trainer->go_on_from(*checkpoint);
+  } else {
+    trainer->begin_again();
+  }
   return trainer;
 }
 

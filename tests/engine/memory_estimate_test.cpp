@@ -111,7 +111,7 @@ TEST(MemoryEstimateOfARecipeTest, GrowsWithRowsPassesAndWidth) {
   EXPECT_NEAR(static_cast<double>(engine::memory_estimate(recipe).step), 2.0 * static_cast<double>(base.step),
               0.1 * static_cast<double>(base.step));
   recipe = {};
-  recipe.train.validation_rows = 0;
+  recipe.train.validate_every = 0;
   EXPECT_EQ(engine::memory_estimate(recipe).validation, 0);
   recipe = {};
   recipe.model.dim *= 2;
