@@ -66,6 +66,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   text_->setWordWrap(true);
   text_->setTextFormat(Qt::PlainText);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  text_->setFocusPolicy(Qt::NoFocus);  // selectable, but no stop for Tab
   button_ = new QPushButton(this);
   close_ = new QToolButton(this);
   close_->setText(QStringLiteral("✕"));

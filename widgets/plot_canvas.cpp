@@ -59,7 +59,7 @@ void PlotCanvas::show(const PlotScene& scene, const Theme& theme, const QSizeF& 
   set_axis(plot_->xAxis, *x_ticker_, scene.x, scene.log_x(), scene.x_title,
            data ? std::clamp(static_cast<int>(size.width() / 90), 2, 10) : 0, theme);
   set_axis(plot_->yAxis, *y_ticker_, scene.y, scene.log_y(), scene.y_title,
-           data ? std::clamp(static_cast<int>((size.height() - 70) / 36), 2, 8) : 0, theme);
+           data ? std::clamp(static_cast<int>((size.height() - 70) / 32), 2, 8) : 0, theme);
   plot_->xAxis->grid()->setVisible(false);
   set_graphs(scene, theme, static_cast<std::size_t>(std::max(50.0, size.width() * plot_->bufferDevicePixelRatio())));
 }
@@ -119,7 +119,7 @@ void PlotCanvas::add_line(const PlotScene& scene, const std::vector<double>& x, 
   ++used_graphs_;
   // A pen wider than 1 is about a hundred times slower on noise; few points can afford to be seen better.
   QPen width = pen;
-  if (inside.x.size() <= 400) width.setWidthF(1.4 * pen.widthF());
+  if (inside.x.size() <= 400 || for_print_) width.setWidthF(1.4 * pen.widthF());
   graph->setPen(width);
   graph->setLineStyle(QCPGraph::lsLine);
   graph->setScatterStyle(QCPScatterStyle::ssNone);

@@ -18,6 +18,8 @@ class PlotCanvas {
   void show(const PlotScene& scene, const Theme& theme, const QSizeF& size);
   void replot() { plot_->replot(QCustomPlot::rpImmediateRefresh); }
   void show_crosshair(const PlotScene& scene, const Theme& theme, std::optional<double> x);
+  /// Lines as wide as print wants them, however long that takes to draw.
+  void set_for_print() { for_print_ = true; }
   void set_focused(bool focused) { focused_ = focused; }
   [[nodiscard]] QCustomPlot& plot() { return *plot_; }
   [[nodiscard]] QRectF axis_rect() const { return plot_->axisRect()->rect(); }
@@ -42,6 +44,7 @@ class PlotCanvas {
   PlotCrosshair* crosshair_;
   QSharedPointer<FixedTicker> x_ticker_, y_ticker_;
   int used_graphs_ = 0;
+  bool for_print_ = false;
   bool focused_ = false;  // the axis rectangle gets a ring, as every control that has the keyboard
 };
 

@@ -11,6 +11,7 @@ void Plot::paint_figure(QPaintDevice& device, const FigureArea& area) const {
   const QSizeF body(area.size.width() - 2 * kFigureMargin,
                     area.size.height() - 2 * kFigureMargin - caption_height(area));
   PlotCanvas canvas(nullptr);
+  canvas.set_for_print();
   canvas.show(scene, light_theme(), body);
   QCPPainter painter;
   begin_figure(painter, device, area);

@@ -61,10 +61,6 @@ void PlotUnderlay::draw_regions(QCPPainter* painter) const {
     painter->setPen(Qt::NoPen);
     painter->setBrush(theme_.tint);
     painter->drawRect(area);
-    painter->setFont(caption_font());
-    painter->setPen(theme_.secondary);
-    painter->drawText(area.adjusted(4, 2, -4, 0), Qt::AlignTop | Qt::AlignLeft,
-                      QFontMetricsF(caption_font()).elidedText(region.label, Qt::ElideRight, area.width() - 8));
   }
 }
 
@@ -137,12 +133,28 @@ void PlotOverlay::draw(QCPPainter* painter) {
     painter->setPen(QPen(theme_.accent, 2));
     painter->drawRect(map.rect.adjusted(1, 1, -1, -1));
   }
+  draw_region_labels(painter);
   draw_reference_lines(painter);
   draw_bad_marks(painter);
   if (scene_->cursor_line && map.shows_x(*scene_->cursor_line)) {
     const double x = map.x(*scene_->cursor_line);
     painter->setPen(QPen(theme_.text, 1));
     painter->drawLine(QPointF(x, map.rect.top()), QPointF(x, map.rect.bottom()));
+  }
+}
+
+// Above the grid, which would strike the text through.
+void PlotOverlay::draw_region_labels(QCPPainter* painter) const {
+  const Mapper map(mParentPlot);
+  painter->setFont(caption_font());
+  painter->setPen(theme_.secondary);
+  for (const Region& region : scene_->regions) {
+    const double from = std::max(region.from, scene_->x.low);
+    const double to = std::min(region.to, scene_->x.high);
+    if (!(to > from)) continue;
+    const QRectF area(map.x(from) + 4, map.rect.top() + 2, std::max(0.0, map.x(to) - map.x(from) - 8), 16);
+    painter->drawText(area, Qt::AlignTop | Qt::AlignLeft,
+                      QFontMetricsF(caption_font()).elidedText(region.label, Qt::ElideRight, area.width()));
   }
 }
 

@@ -78,6 +78,7 @@ class PlotOverlay : public QCPAbstractItem {
 
  private:
   void draw_bad_marks(QCPPainter* painter) const;
+  void draw_region_labels(QCPPainter* painter) const;
   void draw_reference_lines(QCPPainter* painter) const;
 
   const PlotScene* scene_ = nullptr;

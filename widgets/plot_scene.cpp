@@ -54,7 +54,9 @@ void widen_by_spread(const PlotScene& scene, Range& extent) {
 
 void PlotScene::fit() {
   Range extent;
-  x = x_extent(curves, extent) ? padded(extent, view.log_x, 0.0) : (view.log_x ? Range{1, 10} : Range{0, 1});
+  const bool markers = std::any_of(series.begin(), series.end(), [](const Series& one) { return one.style.markers; });
+  x = x_extent(curves, extent) ? padded(extent, view.log_x, markers ? 0.02 : 0.0)
+                               : (view.log_x ? Range{1, 10} : Range{0, 1});
   if (y_extent(curves, view.outliers_out, extent)) {
     if (!view.outliers_out) widen_by_spread(*this, extent);
     y = padded(extent, view.log_y, 0.06);
