@@ -15,7 +15,9 @@ mkdir -p "$build"/corpus-{safetensors,json}
 printf '%s\n' "${sources[@]}" | xargs -P "$(nproc)" -I{} sh -c \
   'clang++ "$@" -fsanitize=fuzzer-no-link,address,undefined -c {} -o '"$build"'/$(basename {} .cpp).o' sh "${flags[@]}"
 
-cp -n tests/golden/gate_unit.safetensors "$build/corpus-safetensors/"
+# A small valid file: mutations of a large one are slow and mostly change numbers.
+header='{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"__metadata__":{"k":"v"}}'
+printf "\\x$(printf %x "${#header}")\\0\\0\\0\\0\\0\\0\\0%s12345678" "$header" >"$build/corpus-safetensors/small.safetensors"
 find resources/recipes -name '*.json' -exec cp -n {} "$build/corpus-json/" \;
 for name in safetensors json; do
   objects=()
