@@ -54,14 +54,4 @@ void product_tn(float alpha, ConstView a, ConstView b, float beta, View c) {
   gemm(CblasTrans, CblasNoTrans, a.rows, alpha, a, b, beta, c);
 }
 
-void product_vector(ConstView w, const float* x, float beta, float* y) {
-  if (w.rows == 0) return;
-  if (w.cols == 0) {
-    gemm(CblasNoTrans, CblasTrans, 0, 1.0F, w, w, beta, {y, w.rows, 1, 1});
-    return;
-  }
-  cblas_sgemv(CblasRowMajor, CblasNoTrans, blas_size(w.rows), blas_size(w.cols), 1.0F, w.data,
-              leading(w.stride, w.cols), x, 1, beta, y, 1);
-}
-
 }  // namespace kernels::cpu

@@ -28,7 +28,5 @@ void product_nt(float alpha, ConstView a, ConstView b, float beta, View c);
 void product_nn(float alpha, ConstView a, ConstView b, float beta, View c);
 /// c[M,N] = beta * c + alpha * a[K,M]^T b[K,N]
 void product_tn(float alpha, ConstView a, ConstView b, float beta, View c);
-/// y[N] = beta * y + w[N,K] x[K]
-void product_vector(ConstView w, const float* x, float beta, float* y);
 
 }  // namespace kernels::cpu

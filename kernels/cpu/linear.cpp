@@ -1,37 +1,38 @@
 // Products with a weight: parts of the rows, each a single-threaded product.
+#include <algorithm>
+
 #include "kernels/cpu/backend.h"
 #include "kernels/cpu/blas.h"
+#include "kernels/cpu/small_product.h"
 #include "kernels/shapes.h"
 
 namespace kernels::cpu {
 namespace {
 
+// Below one million multiply-adds OpenBLAS takes another kernel, with another order of summation. Nothing that small is
+// given to it, so that a row's bits do not depend on its batch or on the threads.
 constexpr std::int64_t kFewRows = 16;
+constexpr std::int64_t kSmallProduct = 4 * 1000 * 1000;
+constexpr std::int64_t kSmallestPart = 1100 * 1000;
 
 float beta_of(Write write) { return write == Write::assign ? 0.0F : 1.0F; }
-
-/// y = beta * y + x w^T; a general product would copy the weight to read it once or twice.
-void few_rows(ConstView x, ConstView w, float beta, View y) {
-  if (x.rows > 2) {
-    product_nt(1.0F, x, w, beta, y);
-    return;
-  }
-  for (std::int64_t r = 0; r < x.rows; ++r) product_vector(w, x.row(r), beta, y.row(r));
-}
 
 }  // namespace
 
 void CpuBackend::linear(ConstView x, ConstView w, View y, Write write) {
   shapes::linear(x, w, y);
-  const SingleThreadedBlas guard;
-  if (x.rows <= kFewRows) {
-    // Decoding reads each weight for few rows: what can be shared out is the weight.
-    for_rows(threads_, w.rows, w.cols / 4, [&](Range part) {
-      few_rows(x, w.row_range(part.begin, part.count()), beta_of(write), y.column_range(part.begin, part.count()));
+  const std::int64_t steps = y.size() * w.cols;
+  if (x.rows <= kFewRows || steps <= kSmallProduct) {
+    // Decoding reads each weight for few rows: what is shared out is the weight.
+    for_rows(threads_, w.rows, x.rows * w.cols / 8 + w.cols / 4, [&](Range part) {
+      small_product(x, w.row_range(part.begin, part.count()), write == Write::accumulate,
+                    y.column_range(part.begin, part.count()));
     });
     return;
   }
-  for_rows(threads_, y.rows, w.rows * w.cols / 16, [&](Range part) {
+  const SingleThreadedBlas guard;
+  const int most = static_cast<int>(std::min<std::int64_t>(threads_, steps / kSmallestPart));
+  for_rows(most, y.rows, w.rows * w.cols / 16, [&](Range part) {
     product_nt(1.0F, x.row_range(part.begin, part.count()), w, beta_of(write), y.row_range(part.begin, part.count()));
   });
 }

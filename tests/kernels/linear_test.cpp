@@ -107,6 +107,30 @@ TEST_P(LinearTest, NonFiniteInputStaysInItsRow) {
   for (std::int64_t r = 0; r < 40; ++r) EXPECT_EQ(std::isnan(got.at(r, 5)), r == 7) << r;
 }
 
+TEST_P(LinearTest, ARowHasTheSameBitsAloneInABatchAndOnOneThread) {
+  // Decoding several rows together must pick the tokens that each row picks alone.
+  const auto one_thread = kernels::make_backend(GetParam().device, 1);
+  for (const auto& [in, out] : {std::pair{20, 13}, {64, 64}, {100, 384}, {512, 40}}) {
+    const Matrix x = noise(700, in, 1), w = noise(out, in, 2);
+    const auto rows = [&](kernels::Backend& where, std::int64_t first, std::int64_t count) {
+      Matrix part(count, in);
+      std::copy_n(x.values.begin() + first * in, count * in, part.values.begin());
+      support::DeviceMatrix device_x(where, part, 0), device_w(where, w, 0), y(where, Matrix(count, out), 0);
+      where.linear(device_x, device_w, y, Write::assign);
+      return y.download().values;
+    };
+    const std::vector<float> all = rows(backend(), 0, 700);
+    EXPECT_EQ(rows(*one_thread, 0, 700), all) << in << " " << out;
+    for (const std::int64_t count : {1, 2, 3, 8, 16}) {
+      const std::vector<float> few = rows(backend(), 5, count);
+      for (std::int64_t r = 0; r < count; ++r) {
+        const std::vector<float> row(few.begin() + r * out, few.begin() + (r + 1) * out);
+        EXPECT_EQ(rows(backend(), 5 + r, 1), row) << in << " " << out << " " << count;
+      }
+    }
+  }
+}
+
 FULLBAND_FOR_EVERY_BACKEND(LinearTest);
 
 }  // namespace
