@@ -121,6 +121,18 @@ TEST_P(AttentionTest, ForwardMatchesTheOracle) {
   }
 }
 
+TEST_P(AttentionTest, LongDocumentsMatchTheOracle) {
+  // Longer than any chunk of keys, with large scores, so that later chunks raise the running maximum.
+  for (const AttentionShape& shape : {AttentionShape{1, 1, 4, 0}, AttentionShape{2, 1, 5, 300}}) {
+    const std::int64_t n = 700;
+    const AttentionInputs in{noise(n, shape.heads * shape.head_dim, 1, 2.0F), noise(n, shape.head_dim, 2, 2.0F),
+                             noise(n, shape.head_dim, 3)};
+    const AttentionOracle oracle{positions_of({700}), shape};
+    support::expect_close("y", run(in, oracle.positions, shape),
+                          oracle(support::Inputs<double>{as_double(in.q), as_double(in.k), as_double(in.v)}));
+  }
+}
+
 TEST_P(AttentionTest, BackwardMatchesTheDerivative) {
   for (const AttentionCase& c : attention_cases()) {
     const AttentionInputs in = inputs_for(c, 1);
