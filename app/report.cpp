@@ -25,13 +25,14 @@ struct Chart {
   QString title;
   QString y_title;
   std::vector<widgets::Series> (*series)(const ChartInput&);
+  bool log_y = false;
 };
 
 std::vector<Chart> charts() {
-  return {{"loss", "Training loss by pass", "loss (nats)", loss_series},
-          {"validation", "Validation loss by pass", "loss (nats)", validation_series},
+  return {{"loss", "Training loss by pass", "loss (nats)", loss_series, true},
+          {"validation", "Validation loss by pass", "loss (nats)", validation_series, true},
           {"learning-rate", "Learning rate", "rate", rate_series},
-          {"gradient-norm", "Gradient norm", "norm", gradient_series}};
+          {"gradient-norm", "Gradient norm", "norm", gradient_series, true}};
 }
 
 widgets::FigureMetadata metadata_of(const RunData& run) {
@@ -50,6 +51,9 @@ void export_charts(const RunData& run, const QDir& folder) {
     plot.resize(640, 360);
     plot.set_title(chart.title);
     plot.set_axes("step", chart.y_title);
+    widgets::PlotView view;
+    view.log_y = chart.log_y;
+    plot.set_view(view);
     plot.set_series(chart.series({{&run}, {0}, XAxis::step}));
     for (const FigureFormat format : {FigureFormat::pdf, FigureFormat::svg, FigureFormat::png, FigureFormat::csv}) {
       widgets::FigureOptions options;
@@ -190,7 +194,7 @@ QString report_html(const RunData& run, const std::vector<TaskResult>& results) 
   html += settings_sentence(run);
   html += "<h3>Answers to held-out prompts, greedy</h3>" + answers_table(results);
   html += validation_sentence(run);
-  html += "<p><img src=\"loss.png\" width=\"600\"></p><p><img src=\"validation.png\" width=\"600\"></p>";
+  html += "<p><img src=\"loss.png\" width=\"430\"></p><p><img src=\"validation.png\" width=\"430\"></p>";
   html +=
       QString(
           "<p style=\"color: #667080; font-size: 8pt\">Run %1, seed %2, configuration %3, Fullband %4. The pictures "
