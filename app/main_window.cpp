@@ -59,6 +59,7 @@ MainWindow::MainWindow(widgets::ThemeController& theme, WindowOptions options)
   build();
   connect_parts();
   restore_session();
+  setFocus();  // no control is marked before the keyboard is used
 }
 
 MainWindow::~MainWindow() = default;
@@ -75,20 +76,22 @@ void MainWindow::make_actions() {
   page(tr("Training"), "training", Qt::Key_1);
   page(tr("Rollouts"), "rollouts", Qt::Key_2);
 
-  file_actions_ = {make_action(this, tr("New run"), QKeySequence::New, [this] { new_run(); }),
-                   make_action(this, tr("Open a run…"), QKeySequence::Open, [this] { choose_run(); }),
+  file_actions_ = {make_action(this, tr("New run"), Qt::CTRL | Qt::Key_N, [this] { new_run(); }),
+                   make_action(this, tr("Open a run…"), Qt::CTRL | Qt::Key_O, [this] { choose_run(); }),
                    make_action(this, tr("Choose the runs folder…"), Qt::CTRL | Qt::SHIFT | Qt::Key_O,
                                [this] { choose_runs_folder(); }),
                    make_action(this, tr("Look for runs again"), Qt::CTRL | Qt::Key_F5, [this] { library_->refresh(); }),
                    make_action(this, tr("Take the selected run's recipe"), Qt::CTRL | Qt::SHIFT | Qt::Key_T,
                                [this] { take_recipe(); }),
                    make_action(this, tr("Export a figure…"), Qt::CTRL | Qt::Key_E, [this] { bar_->open_export(); }),
-                   make_action(this, tr("Quit"), QKeySequence::Quit, [this] { close(); })};
+                   make_action(this, tr("Quit"), Qt::CTRL | Qt::Key_Q, [this] { close(); })};
   file_actions_[0]->setIconText(tr("New run"));
   file_actions_[1]->setIconText(tr("Open…"));
 
-  undo_ = make_action(this, tr("Undo the change of view"), QKeySequence::Undo, [this] { apply_view(history_.undo()); });
-  redo_ = make_action(this, tr("Redo the change of view"), QKeySequence::Redo, [this] { apply_view(history_.redo()); });
+  undo_ =
+      make_action(this, tr("Undo the change of view"), Qt::CTRL | Qt::Key_Z, [this] { apply_view(history_.undo()); });
+  redo_ = make_action(this, tr("Redo the change of view"), Qt::CTRL | Qt::SHIFT | Qt::Key_Z,
+                      [this] { apply_view(history_.redo()); });
   view_actions_ = {
       undo_,
       redo_,
@@ -100,7 +103,7 @@ void MainWindow::make_actions() {
         show_page("rollouts");
         rollouts_->focus_prompt();
       })};
-  help_actions_ = {make_action(this, tr("Help on this page"), QKeySequence::HelpContents, [this] { toggle_help(); }),
+  help_actions_ = {make_action(this, tr("Help on this page"), Qt::Key_F1, [this] { toggle_help(); }),
                    make_action(this, tr("Command palette"), Qt::CTRL | Qt::Key_K, [this] { palette_->open(); }),
                    make_action(this, tr("Open the menu"), Qt::ALT | Qt::Key_M, [this] { bar_->open_menu(); })};
 }

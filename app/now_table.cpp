@@ -50,12 +50,12 @@ std::vector<Stat> now_rows(const RunData& run, double seconds_left, std::int64_t
   rows.push_back({tr("step"), QString::number(run.step()) + total, {}});
   if (run.steps.empty()) return rows;
   const auto& last = run.steps.back();
-  rows.push_back({tr("tokens"), count_text(last.tokens), tr("Tokens seen, padding left out.")});
-  rows.push_back({tr("token-equivalents"), count_text(last.token_equivalents), tr("Tokens times passes: the cost.")});
+  rows.push_back(
+      {tr("token-equivalents"), count_text(last.token_equivalents),
+       tr("Tokens times passes, the cost; %1 tokens were seen, padding left out.").arg(count_text(last.tokens))});
   rows.push_back({tr("loss, pass ") + pass_list(last.pass_loss.size()), joined(last.pass_loss), tr("Nats a token.")});
   add_validation(rows, run);
   rows.push_back({tr("gradient norm"), short_number(last.gradient_norm), tr("Before clipping.")});
-  rows.push_back({tr("learning rate"), short_number(last.learning_rate), {}});
   rows.push_back({tr("elapsed"), widgets::duration_text(last.wall_seconds), tr("Pauses left out.")});
   if (seconds_left >= 1) {
     rows.push_back({tr("remaining"), widgets::duration_text(seconds_left),

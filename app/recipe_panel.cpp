@@ -22,37 +22,33 @@ namespace app {
 
 namespace {
 
-constexpr int kLabelWidth = 96;
+constexpr int kLabelWidth = 116;  // as in the form below
 
 }  // namespace
 
 RecipePanel::RecipePanel(TrainingActions& actions, QWidget* parent)
     : QWidget(parent),
       recipes_(new QComboBox(this)),
-      claim_(new QLabel(this)),
       form_(new widgets::ConfigForm(this)),
       open_(make_action(this, tr("Open a recipe file…"), Qt::ALT | Qt::SHIFT | Qt::Key_O, [this] { open_file(); })),
       save_(make_action(this, tr("Save the recipe to a file…"), Qt::CTRL | Qt::Key_S, [this] { save_file(); })) {
   recipes_->addItems(recipe_names());
   recipes_->addItem(tr("Open a file…"));
   recipes_->setAccessibleName(tr("Recipe"));
-  recipes_->setToolTip(tr("Fills the form with a recipe that ships with the program"));
   recipes_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   recipes_->setMinimumContentsLength(12);
   auto* label = new QLabel(tr("Recipe"), this);
   widgets::set_kind(*label, "secondary");
   label->setMinimumWidth(kLabelWidth);
-  claim_->setWordWrap(true);
-  widgets::set_kind(*claim_, "caption");
 
   auto* row = new QHBoxLayout;
+  row->setSpacing(8);
   row->addWidget(label);
   row->addWidget(recipes_, 1);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(6);
   layout->addLayout(row);
-  layout->addWidget(claim_);
   layout->addWidget(form_);
   layout->addSpacing(2);
   layout->addWidget(make_buttons(actions));
@@ -70,19 +66,20 @@ QWidget* RecipePanel::make_buttons(TrainingActions& actions) {
   stop_menu->addActions({actions.stop_save, actions.finish, actions.stop_discard});
   stop->setMenu(stop_menu);
   stop->setAccessibleName(tr("Stop the training"));
-  auto* more = new QPushButton(tr("Rewind…"), box);
-  auto* more_menu = new QMenu(more);
-  more_menu->addActions({actions.rewind, actions.new_seed, actions.go_on});
-  more->setMenu(more_menu);
-  more->setAccessibleName(tr("Rewind or continue"));
-  auto* row = new QHBoxLayout(box);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(8);
-  row->addWidget(make_button(actions.main, box, "primary"));
-  row->addWidget(make_button(actions.step, box));
-  row->addWidget(stop);
-  row->addWidget(more);
-  row->addStretch(1);
+  auto* first = new QHBoxLayout;
+  first->addWidget(make_button(actions.main, box, "primary"));
+  first->addWidget(make_button(actions.step, box));
+  first->addWidget(stop);
+  auto* second = new QHBoxLayout;
+  for (QAction* action : {actions.rewind, actions.new_seed, actions.go_on}) second->addWidget(make_button(action, box));
+  auto* rows = new QVBoxLayout(box);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(8);
+  for (QHBoxLayout* row : {first, second}) {
+    row->setSpacing(8);
+    row->addStretch(1);
+    rows->addLayout(row);
+  }
   const auto refresh = [stop, &actions] {
     stop->setEnabled(actions.stop_save->isEnabled() || actions.stop_discard->isEnabled());
   };
@@ -97,8 +94,7 @@ void RecipePanel::show_name() {
   const QString name = QString::fromStdString(form_->recipe().name);
   recipes_->setCurrentIndex(recipes_->findText(name));
   recipes_->setPlaceholderText(name);
-  claim_->setText(QString::fromStdString(form_->recipe().claim));
-  claim_->setVisible(!form_->recipe().claim.empty());
+  recipes_->setToolTip(QString::fromStdString(form_->recipe().claim));
 }
 
 void RecipePanel::set_recipe(const engine::Recipe& recipe, std::uint64_t seed) {

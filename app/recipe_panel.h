@@ -8,7 +8,6 @@
 
 class QAction;
 class QComboBox;
-class QLabel;
 
 namespace widgets {
 class ConfigForm;
@@ -46,7 +45,6 @@ class RecipePanel : public QWidget {
   void save_file();
 
   QComboBox* recipes_;
-  QLabel* claim_;
   widgets::ConfigForm* form_;
   QAction* open_;
   QAction* save_;

@@ -68,13 +68,6 @@ QString verdict_hint(Decoder::Verdict verdict) {
   return {};
 }
 
-QWidget* make_rule(QWidget* parent) {
-  auto* rule = new QFrame(parent);
-  rule->setFixedHeight(1);
-  widgets::set_kind(*rule, "rule");
-  return rule;
-}
-
 }  // namespace
 
 RolloutColumn::RolloutColumn(DecodeMode mode, QWidget* parent)
@@ -87,7 +80,6 @@ RolloutColumn::RolloutColumn(DecodeMode mode, QWidget* parent)
   strip_->set_empty_text(tr("no rollout yet: type a prompt and press Run"));
   strip_->setAccessibleName(tr("Tokens of the %1 rollout").arg(widgets::mode_name(mode)));
   body()->addWidget(strip_, 1);
-  body()->addWidget(make_rule(this));
   body()->addWidget(stats_);
   refresh_marker();
   show_progress();
@@ -100,9 +92,8 @@ void RolloutColumn::changeEvent(QEvent* event) {
   if (event->type() == QEvent::PaletteChange && strip_ != nullptr) refresh_marker();
 }
 
-void RolloutColumn::show_caption(int prefill_passes, std::uint64_t seed, bool greedy) {
-  const QString passes = prefill_passes == 1 ? tr("prefill 1 pass") : tr("prefill %1 passes").arg(prefill_passes);
-  set_caption(greedy ? passes + tr(" · greedy") : passes + tr(" · seed %1").arg(seed));
+void RolloutColumn::show_prefill(int passes) {
+  set_caption(passes == 1 ? tr("prefill 1 pass") : tr("prefill %1 passes").arg(passes));
 }
 
 void RolloutColumn::begin(const engine::RolloutRequest& request) {
@@ -112,7 +103,7 @@ void RolloutColumn::begin(const engine::RolloutRequest& request) {
   milliseconds_ = 0;
   strip_->clear();
   const int passes = mode_ == DecodeMode::fused ? 1 + request.fused_prefill_passes : 1;
-  show_caption(passes, request.sampler.seed, request.sampler.temperature <= 0);
+  show_prefill(passes);
   show_progress();
 }
 
@@ -123,33 +114,41 @@ void RolloutColumn::add_token(const engine::RolloutToken& token) {
   show_progress();
 }
 
+// A greedy rollout draws nothing, so it has no seed to name.
+void RolloutColumn::show_stats(std::vector<widgets::Stat> stats) {
+  if (request_.sampler.temperature > 0) {
+    stats.push_back({tr("seed"), QString::number(request_.sampler.seed), tr("The three modes draw the same numbers.")});
+  }
+  stats_->set_stats(std::move(stats));
+}
+
 void RolloutColumn::show_progress() {
   const QString none(QChar(0x2013));
-  const QString speed = count_ > 0 ? widgets::short_number(milliseconds_ / static_cast<double>(count_)) : none;
-  stats_->set_stats({{tr("tokens"), QString::number(count_), tr("Generated tokens, end of text included.")},
-                     {tr("ms/token"), speed, tr("Prefill left out.")},
-                     {tr("stop reason"), none, {}},
-                     {tr("answer"), none, {}}});
+  const QString speed = count_ > 0 ? widgets::short_number(milliseconds_ / static_cast<double>(count_), 2) : none;
+  show_stats({{tr("tokens"), QString::number(count_), tr("Generated tokens, end of text included.")},
+              {tr("ms/token"), speed, tr("Prefill left out.")},
+              {tr("stop reason"), none, {}},
+              {tr("answer"), none, {}}});
 }
 
 void RolloutColumn::finish(const engine::Rollout& rollout, Decoder::Verdict verdict) {
   rollout_ = rollout;
   strip_->finish();
-  show_caption(rollout.prefill_passes, rollout.request.sampler.seed, rollout.request.sampler.temperature <= 0);
-  stats_->set_stats({{tr("tokens"), QString::number(rollout.tokens.size()),
-                      tr("Generated tokens, end of text included; at most %1.").arg(rollout.request.max_tokens)},
-                     {tr("ms/token"), widgets::short_number(milliseconds_per_token(rollout)),
-                      tr("Prefill took %1 ms more.").arg(widgets::short_number(rollout.prefill_milliseconds))},
-                     {tr("stop reason"), stop_text(rollout.stop), stop_hint(rollout.stop)},
-                     {tr("answer"), verdict_text(verdict), verdict_hint(verdict)}});
+  show_prefill(rollout.prefill_passes);
+  show_stats({{tr("tokens"), QString::number(rollout.tokens.size()),
+               tr("Generated tokens, end of text included; at most %1.").arg(rollout.request.max_tokens)},
+              {tr("ms/token"), widgets::short_number(milliseconds_per_token(rollout), 2),
+               tr("Prefill took %1 ms more.").arg(widgets::short_number(rollout.prefill_milliseconds))},
+              {tr("stop reason"), stop_text(rollout.stop), stop_hint(rollout.stop)},
+              {tr("answer"), verdict_text(verdict), verdict_hint(verdict)}});
 }
 
 void RolloutColumn::fail(const QString& sentence) {
   const QString none(QChar(0x2013));
-  stats_->set_stats({{tr("tokens"), none, {}},
-                     {tr("ms/token"), none, {}},
-                     {tr("stop reason"), tr("error"), sentence},
-                     {tr("answer"), none, {}}});
+  show_stats({{tr("tokens"), none, {}},
+              {tr("ms/token"), none, {}},
+              {tr("stop reason"), tr("error"), sentence},
+              {tr("answer"), none, {}}});
 }
 
 }  // namespace app

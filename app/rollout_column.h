@@ -9,11 +9,8 @@
 #include "app/inference_worker.h"
 #include "engine/rollout_types.h"
 #include "widgets/card.h"
+#include "widgets/stat_table.h"
 #include "widgets/token_strip.h"
-
-namespace widgets {
-class StatRow;
-}
 
 namespace app {
 
@@ -42,7 +39,8 @@ class RolloutColumn : public widgets::Card {
   void changeEvent(QEvent* event) override;
 
  private:
-  void show_caption(int prefill_passes, std::uint64_t seed, bool greedy);
+  void show_prefill(int passes);
+  void show_stats(std::vector<widgets::Stat> stats);
   void show_progress();
   void refresh_marker();
 

@@ -21,6 +21,7 @@ namespace app {
 namespace {
 
 constexpr int kMaxTokens = 100'000;
+constexpr int kPromptHeight = 104;  // as high as the three rows of settings beside it
 
 QSpinBox* make_count(QWidget* parent, const QString& name, const QString& prefix, int least, int most) {
   auto* box = new QSpinBox(parent);
@@ -70,7 +71,7 @@ RolloutControls::RolloutControls(QAction* run, QWidget* parent)
   prompt_->setAccessibleName(tr("Prompt"));
   prompt_->setPlaceholderText(tr("Type a prompt, or take one of the examples"));
   prompt_->setTabChangesFocus(true);
-  prompt_->setMinimumHeight(76);
+  prompt_->setFixedHeight(kPromptHeight);
 
   auto* first = new QHBoxLayout;
   first->setSpacing(8);
@@ -104,9 +105,9 @@ void RolloutControls::add_sampler() {
   sampler_->setAccessibleName(tr("Sampler"));
   sampler_->setToolTip(tr("Greedy takes the most likely token, the lowest id on a tie"));
   top_k_->setSpecialValueText(tr("top-k off"));
-  stop_strings_->setPlaceholderText(tr("stop string, \\n for a line break"));
+  stop_strings_->setPlaceholderText(tr("stop string"));
   stop_strings_->setAccessibleName(tr("Stop string"));
-  stop_strings_->setToolTip(tr("Decoding ends where this text appears"));
+  stop_strings_->setToolTip(tr("Decoding ends where this text appears; \\n is a line break"));
   stop_strings_->setMinimumWidth(110);
   examples_->setMenu(examples_menu_);
   examples_->setAccessibleName(tr("Example prompts of this run's tasks"));

@@ -63,6 +63,7 @@ void RolloutsPage::build() {
   prompt_card_->set_heading_style();
   controls_ = new RolloutControls(run_, prompt_card_);
   prompt_card_->body()->addWidget(controls_);
+  prompt_card_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
   layout->addWidget(prompt_card_);
 
   auto* row = new QHBoxLayout;
@@ -81,6 +82,8 @@ QWidget* RolloutsPage::make_footer() {
   auto* card = new widgets::Card({}, this);
   divergence_ = new QLabel(card);
   divergence_->setTextFormat(Qt::PlainText);
+  legend_ = new QLabel(card);
+  widgets::set_kind(*legend_, "caption");
   color_ = new QComboBox(card);
   color_->addItem(tr("colour: log-probability"), "logprob");
   color_->addItem(tr("colour: entropy"), "entropy");
@@ -90,10 +93,12 @@ QWidget* RolloutsPage::make_footer() {
   row->setSpacing(kGap);
   row->addWidget(divergence_);
   row->addWidget(color_);
+  row->addWidget(legend_);
   row->addStretch(1);
   row->addWidget(make_button(copy_, card, "", tr("Copy")));
   row->addWidget(make_button(save_, card, "", tr("Save…")));
   card->body()->addLayout(row);
+  set_token_color("logprob");
   connect(color_, &QComboBox::currentIndexChanged, this, [this] {
     set_token_color(color_->currentData().toString().toStdString());
     emit token_color_changed(color_->currentData().toString());
@@ -111,6 +116,7 @@ void RolloutsPage::set_token_color(const std::string& name) {
   color_->setCurrentIndex(name == "entropy" ? 1 : 0);
   const auto color = name == "entropy" ? widgets::TokenColor::entropy : widgets::TokenColor::log_probability;
   for (RolloutColumn* column : columns_) column->set_color_by(color);
+  legend_->setText(columns_.front()->strip()->color_legend());
 }
 
 std::string RolloutsPage::token_color() const { return color_->currentData().toString().toStdString(); }
@@ -175,9 +181,10 @@ void RolloutsPage::poll() {
     if (event.ticket == ticket_) take(event);
   }
   if (snapshot.state == State::ready || snapshot.state == State::empty) timer_.stop();
-  if (snapshot.state == state_) return;
+  const bool other_state = snapshot.state != state_;
   state_ = snapshot.state;
-  show_state();
+  if (other_state || !snapshot.events.empty()) show_state();
+  if (!other_state) return;
   emit busy_changed();
   if (state_ == State::ready && run_when_ready_) run_example();
 }

@@ -87,6 +87,7 @@ class RolloutsPage : public QWidget {
   widgets::Banner* banner_ = nullptr;
   widgets::Card* prompt_card_ = nullptr;
   QLabel* divergence_ = nullptr;
+  QLabel* legend_ = nullptr;
   QComboBox* color_ = nullptr;
   QAction* run_;
   QAction* copy_;

@@ -23,6 +23,10 @@ TrainingActions::TrainingActions(TrainingController& controller, QObject* parent
   new_seed = make_action(this, tr("Rewind with a new seed"), Qt::CTRL | Qt::SHIFT | Qt::Key_R, [this] { again(true); });
   go_on =
       make_action(this, tr("Continue the selected run"), Qt::SHIFT | Qt::Key_F5, [this] { emit continue_wanted(); });
+  step->setIconText(tr("Step"));
+  rewind->setIconText(tr("Rewind"));
+  new_seed->setIconText(tr("New seed"));
+  go_on->setIconText(tr("Continue"));
   connect(&controller_, &TrainingController::state_changed, this, &TrainingActions::refresh);
   refresh();
 }

@@ -44,8 +44,9 @@ TrainingCharts::TrainingCharts(QWidget* parent)
 
   validation_ = add_plot(tr("Validation"), tr("loss (nats)"));
   rate_ = add_plot(tr("Learning rate"), tr("rate"));
-  gradient_ = add_plot(tr("Gradient norm"), tr("norm before clipping"));
+  gradient_ = add_plot(tr("Gradient norm"), tr("norm"));
   speed_ = add_plot(tr("Speed"), tr("tokens/s"));
+  gradient_->setToolTip(tr("Before clipping"));
   for (widgets::Plot* plot : {validation_, rate_, gradient_, speed_}) {
     auto* card = new widgets::Card({}, this);
     card->body()->addWidget(plot);

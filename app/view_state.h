@@ -13,7 +13,7 @@ enum class XAxis { step, tokens, token_equivalents, relative, wall };
 struct ChartView {
   XAxis x = XAxis::step;
   bool log_x = false;
-  bool log_y = false;
+  bool log_y = true;  ///< of losses and gradient norms
   bool clip_outliers = false;
   double smoothing = 0.6;  ///< 0..0.999
 

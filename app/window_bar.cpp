@@ -12,7 +12,7 @@ namespace app {
 namespace {
 
 constexpr int kHeight = 48;
-constexpr int kNameWidth = 236;  // so that the pages begin where the run list ends
+constexpr int kNameWidth = 248;  // so that the pages begin where the run list ends
 
 }  // namespace
 

@@ -106,6 +106,7 @@ QMenuBar::item { padding: 4px 8px; background: transparent; }
 QMenuBar::item:selected { background: %tint%; }
 
 QAbstractScrollArea { border: none; background: transparent; }
+QPlainTextEdit { border: 1px solid %control%; background: %card%; }
 QScrollArea > QWidget > QWidget { background: transparent; }
 QListView, QTreeView, QTableView { background: transparent; color: %text%; border: 2px solid transparent;
   border-radius: 6px; outline: none; selection-background-color: %tint%; selection-color: %text%; }

@@ -69,6 +69,12 @@ class WindowTest : public ::testing::Test {
   }
   void press(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) { QTest::keyClick(window_.get(), key, modifiers); }
 
+  /// For people who want to look: written when FULLBAND_PICTURES names a folder.
+  void picture(const std::string& name) {
+    const QString into = qEnvironmentVariable("FULLBAND_PICTURES");
+    if (!into.isEmpty()) window_->grab().save(into + "/" + QString::fromStdString(name) + ".png");
+  }
+
   QTemporaryDir dir_;
   support::FakeOptions job_;
   std::chrono::milliseconds token_time_{0};
