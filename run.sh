@@ -25,5 +25,5 @@ if [ -n "${DISPLAY:-}" ] || [ -n "${WAYLAND_DISPLAY:-}" ]; then
 fi
 run="out/demo-$(date +%Y%m%d-%H%M%S)"
 say "No display: training the demo recipe into $run"
-build/fullband-cli train --recipe demo --out "$run" "$@"
+build/fullband-cli train --recipe demo --out "$run" --log "$@"
 build/fullband --report out --run "$run"

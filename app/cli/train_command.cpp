@@ -23,6 +23,7 @@ struct TrainOptions {
   std::vector<std::string> overrides;
   engine::TrainerOptions trainer;
   std::string out;
+  bool log = false;
   bool json = false;
 };
 
@@ -55,12 +56,12 @@ std::string losses_text(const std::vector<double>& losses) {
   return text.str();
 }
 
-void print_validation(const engine::ValidationMetrics& v, std::int64_t total, std::ostream& err) {
+void print_validation(const engine::ValidationMetrics& v, std::int64_t total, std::ostream& out) {
   std::ostringstream accuracy;
   accuracy << std::fixed << std::setprecision(1);
   for (std::size_t k = 0; k < v.pass_accuracy.size(); ++k)
     accuracy << (k == 0 ? "" : " / ") << 100 * v.pass_accuracy[k];
-  err << "step " << v.step << " of " << total << "  validation loss by pass " << losses_text(v.pass_loss)
+  out << "step " << v.step << " of " << total << "  validation loss by pass " << losses_text(v.pass_loss)
       << "  answers right by pass " << accuracy.str() << " %  " << duration_text(v.wall_seconds) << "\n";
 }
 
@@ -107,7 +108,7 @@ int train(TrainOptions& options, const Streams& streams) {
       progress.update(job->step(), "loss " + losses_text(last->pass_loss));
       if (auto measured = job->validate_if_due()) {
         validation = measured;
-        if (!streams.progress && !options.json) print_validation(*validation, total, streams.err);
+        if (options.log) print_validation(*validation, total, streams.err);
       }
       if (job->step() < total) job->checkpoint_if_due();
     }
@@ -118,7 +119,7 @@ int train(TrainOptions& options, const Streams& streams) {
     streams.out << result_json(*job, last, validation, done).dump() << "\n";
     return 0;
   }
-  if (validation && streams.progress) print_validation(*validation, total, streams.err);
+  if (validation && !options.log) print_validation(*validation, total, streams.out);
   streams.out << (done ? "done: " : "stopped, go on with --resume: ") << job->run_folder().string() << "\n";
   return 0;
 }
@@ -136,6 +137,7 @@ void add_train_command(CLI::App& app, Action& action) {
   command->add_option("--threads", options->trainer.threads, "CPU threads, 0 = all")->capture_default_str();
   CLI::Option* resume =
       command->add_flag("--resume", options->trainer.resume, "Go on from the run's newest checkpoint");
+  command->add_flag("--log", options->log, "Print a line for each validation");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, recipe, resume, &action] {
     if (recipe->empty() && resume->empty()) throw CLI::RequiredError("--recipe or --resume");
