@@ -4,13 +4,13 @@
 #include <QAbstractButton>
 #include <QAbstractItemModelTester>
 #include <QComboBox>
-#include <QElapsedTimer>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
 #include <cmath>
 
+#include "cpu_timer.h"
 #include "pictures.h"
 #include "widgets/banner.h"
 #include "widgets/card.h"
@@ -82,8 +82,7 @@ TEST(RunListTest, ThreeHundredRunsAreNothing) {
   RunList list;
   list.resize(248, 700);
   list.show();
-  QElapsedTimer timer;
-  timer.start();
+  CpuTimer timer;
   for (int i = 0; i < 20; ++i) {
     auto runs = many_runs(300);
     runs[5].step = i;
