@@ -158,7 +158,9 @@ StackOutput Transformer::stack(Variable input, ConstIndexView positions, const S
     stream = ops::residual_rms_norm(*tape_, stream.sum, attended, scale, block.mlp_norm);
     const bool last = layer + 1 == config_.layers;
     const Variable next_norm = last ? final_norm_ : blocks_[static_cast<std::size_t>(layer + 1)].attn_norm;
-    stream = ops::residual_rms_norm(*tape_, stream.sum, mlp_branch(block, stream.norm), scale, next_norm);
+    const Variable branch = mlp_branch(block, stream.norm);
+    if (hooks.on_branch) hooks.on_branch(layer + 1, branch);
+    stream = ops::residual_rms_norm(*tape_, stream.sum, branch, scale, next_norm);
     if (hooks.on_residual) hooks.on_residual(layer + 1, stream.sum);
   }
   return {stream.norm, config_.state_tap == StateTap::post_norm ? stream.norm : stream.sum};

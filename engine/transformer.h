@@ -26,6 +26,9 @@ struct StackHooks {
   /// Called with each residual: depth 0 is the layer-0 input, depth l the stream after block l. [N,D], valid during the
   /// call.
   std::function<void(std::int64_t depth, Variable residual)> on_residual;
+  /// Called with the output of each block's last branch before it is added: residual(depth) = ... + branch_scale *
+  /// branch. After a backward the branch's gradient over branch_scale is the whole gradient of that residual.
+  std::function<void(std::int64_t depth, Variable branch)> on_branch;
   /// Caches to store keys and values into, one a layer, at these rows.
   const std::vector<LayerCache>* cache = nullptr;
   kernels::ConstIndexView cache_rows;
