@@ -202,7 +202,6 @@ void write_file(const QString& file, const QByteArray& contents) {
     throw engine::FileError(file.toStdString(), "is a device or a folder, not a file; choose another name");
   }
   QSaveFile out(file);
-  out.setDirectWriteFallback(false);
   const bool written = out.open(QIODevice::WriteOnly) && out.write(contents) == contents.size() && out.commit();
   if (!written) {
     throw engine::FileError(file.toStdString(), "could not be written (" + out.errorString().toStdString() +
