@@ -100,12 +100,13 @@ void BatchDecoder::take_last_positions(const std::vector<std::int32_t>& last_row
   backend_->linear(normed, tape_.value(model_.head()), logits_, Write::assign);
 }
 
-std::vector<SampledToken> BatchDecoder::sample(const SamplerSettings& settings, std::int64_t index) {
+std::vector<SampledToken> BatchDecoder::sample(const SamplerSettings& settings, std::int64_t index,
+                                               std::int64_t first_row) {
   const std::int64_t rows = logits_.rows;
   std::vector<float> uniforms;
   for (std::int64_t row = 0; row < rows; ++row) {
     kernels::PhiloxReader random({settings.seed, kernels::Purpose::sampling, static_cast<std::uint64_t>(index),
-                                  static_cast<std::uint32_t>(row)});
+                                  static_cast<std::uint32_t>(first_row + row)});
     uniforms.push_back(random.next_unit());
   }
   sample_arena_.reset();
@@ -122,7 +123,7 @@ std::vector<SampledToken> BatchDecoder::sample(const SamplerSettings& settings, 
   return sampled;
 }
 
-void BatchDecoder::step(const std::vector<std::int32_t>& tokens) {
+void BatchDecoder::step(const std::vector<std::int32_t>& tokens, const ResidualObserver& observe) {
   std::vector<std::int32_t> cache_rows(tokens.size());
   std::vector<std::int32_t> grown(tokens.size());
   for (std::size_t r = 0; r < tokens.size(); ++r) {
@@ -145,10 +146,21 @@ void BatchDecoder::step(const std::vector<std::int32_t>& tokens) {
   hooks.decode = true;
   hooks.decode_first = device_first_;
   hooks.decode_length = upload_indices(*backend_, step_arena_, grown);
+  if (observe) {
+    hooks.on_residual = [&](std::int64_t depth, Variable residual) { observe(depth, tape_.value(residual)); };
+  }
   const StackOutput top = model_.stack(input, positions, hooks);
   backend_->linear(tape_.value(top.normed), tape_.value(model_.head()), logits_, Write::assign);
   backend_->scaled(tape_.value(top.carried), 1.0F, carried_, Write::assign);
   lengths_ = grown;
+}
+
+void BatchDecoder::step_back(std::int64_t positions, kernels::ConstView carried) {
+  for (std::int32_t& length : lengths_) {
+    if (positions < 0 || positions > length) throw Error("decoding went back before the prompt's first token");
+    length -= static_cast<std::int32_t>(positions);
+  }
+  backend_->scaled(carried, 1.0F, carried_, Write::assign);
 }
 
 }  // namespace engine

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "engine/arena.h"
@@ -33,10 +34,17 @@ class BatchDecoder {
   void prefill(const std::vector<std::vector<std::int32_t>>& prompts, DecodeMode mode, std::int64_t max_new,
                int fused_prefill_passes = 1);
   /// Draws generated token number `index` (from 0) of every row. The numbers depend on seed, index and row alone, so
-  /// that the three modes share them.
-  std::vector<SampledToken> sample(const SamplerSettings& settings, std::int64_t index);
+  /// that the three modes share them; rows count from `first_row`, so that work done in parts draws what it would
+  /// whole.
+  std::vector<SampledToken> sample(const SamplerSettings& settings, std::int64_t index, std::int64_t first_row = 0);
+  /// Called with each residual of a step: depth 0 is the layer-0 input, depth l the stream after block l. [R,D], valid
+  /// during the call.
+  using ResidualObserver = std::function<void(std::int64_t depth, kernels::ConstView residual)>;
   /// Appends one token a row; logits() then is the distribution of the next.
-  void step(const std::vector<std::int32_t>& tokens);
+  void step(const std::vector<std::int32_t>& tokens, const ResidualObserver& observe = {});
+  /// Takes each row's last `positions` tokens back, for other steps from the same cache. The states [R,D] that the next
+  /// step is fused with are given, as they cannot be recovered.
+  void step_back(std::int64_t positions, kernels::ConstView carried);
 
   /// [R,V] on the device, valid until the next step.
   [[nodiscard]] kernels::ConstView logits() const { return logits_; }
