@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/device_copy.h"
+#include "engine/error.h"
 
 namespace engine {
 namespace {
@@ -25,31 +26,36 @@ class RelativeError {
   double reference_ = 0;
 };
 
-/// A cache for one row of `length` positions.
-struct RowCache {
-  Arena arena;
-  std::vector<LayerCache> layers;
+double agreement(const std::vector<std::int32_t>& rebuilt, const std::vector<std::int32_t>& recorded) {
+  if (recorded.empty()) return 1;
+  std::int64_t same = 0;
+  for (std::size_t i = 0; i < recorded.size(); ++i) same += rebuilt[i] == recorded[i] ? 1 : 0;
+  return static_cast<double>(same) / static_cast<double>(recorded.size());
+}
 
-  RowCache(kernels::Backend& backend, const ModelConfig& config, std::int64_t length) : arena(backend) {
-    const std::int64_t width = config.kv_heads * config.head_dim();
-    for (std::int64_t i = 0; i < config.layers; ++i) {
-      layers.push_back({arena.matrix(length, width), arena.matrix(length, width)});
-    }
-  }
-};
-
-RebuildError compare(kernels::Backend& backend, const std::vector<LayerCache>& cache, const RecordedRollout& rollout,
-                     int passes) {
+RebuildError compare(kernels::Backend& backend, RolloutPasses& run, const RecordedRollout& rollout, int passes) {
   RelativeError key;
   RelativeError value;
   const auto start = static_cast<std::int64_t>(rollout.prompt.size());
-  for (std::size_t layer = 0; layer < cache.size(); ++layer) {
-    const std::int64_t count = cache[layer].key.rows - start;
-    key.add(download_matrix(backend, cache[layer].key.row_range(start, count)), rollout.key[layer]);
-    value.add(download_matrix(backend, cache[layer].value.row_range(start, count)), rollout.value[layer]);
+  const std::int64_t count = rollout.response_positions();
+  for (std::size_t layer = 0; layer < run.cache().size(); ++layer) {
+    key.add(download_matrix(backend, run.cache()[layer].key.row_range(start, count)), rollout.key[layer]);
+    value.add(download_matrix(backend, run.cache()[layer].value.row_range(start, count)), rollout.value[layer]);
   }
-  return {passes, key.value(), value.value()};
+  return {passes, key.value(), value.value(), agreement(run.score().most_likely, rollout.most_likely)};
 }
+
+/// Means over rollouts while they come in.
+struct RebuildMeans {
+  std::vector<RowMean> key, value, argmax;
+
+  explicit RebuildMeans(std::size_t count) : key(count), value(count), argmax(count) {}
+  void add(std::size_t index, const RebuildError& error) {
+    key[index].add_row(error.key_error, 1);
+    value[index].add_row(error.value_error, 1);
+    argmax[index].add_row(error.argmax_agreement, 1);
+  }
+};
 
 }  // namespace
 
@@ -59,50 +65,67 @@ std::int32_t greedy_token(const std::vector<float>& logits) {
 
 RecordedRollout record_soft_rollout(BatchDecoder& decoder, kernels::Backend& backend,
                                     const std::vector<std::int32_t>& prompt, std::int64_t new_tokens) {
-  RecordedRollout rollout;
-  rollout.prompt = prompt;
-  decoder.prefill({prompt}, DecodeMode::soft, new_tokens);
-  for (std::int64_t i = 0; i < new_tokens; ++i) {
-    rollout.generated.push_back(greedy_token(download_matrix(backend, decoder.logits())));
-    if (i + 1 < new_tokens) decoder.step({rollout.generated.back()});
-  }
-  const auto start = static_cast<std::int64_t>(prompt.size());
-  for (const LayerCache& layer : decoder.cache()) {
-    rollout.key.push_back(download_matrix(backend, layer.key.row_range(start, new_tokens - 1)));
-    rollout.value.push_back(download_matrix(backend, layer.value.row_range(start, new_tokens - 1)));
-  }
-  return rollout;
+  RecordSettings settings;
+  settings.max_tokens = new_tokens;
+  return record_soft_rollout(decoder, backend, prompt, settings);
 }
 
 std::vector<RebuildError> rebuild_errors(kernels::Backend& backend, const Parameters& parameters,
                                          const RecordedRollout& rollout, const std::vector<int>& passes) {
-  std::vector<std::int32_t> tokens = rollout.prompt;
-  tokens.insert(tokens.end(), rollout.generated.begin(), rollout.generated.end() - 1);
-  std::vector<std::int32_t> places(tokens.size());
-  std::vector<std::int32_t> fused(tokens.size());
-  for (std::size_t n = 0; n < tokens.size(); ++n) {
-    places[n] = static_cast<std::int32_t>(n);
-    fused[n] = n >= rollout.prompt.size() ? 1 : 0;
-  }
-  RowCache cache(backend, parameters.config(), static_cast<std::int64_t>(tokens.size()));
-  PassRunner runner(backend, parameters);
-  runner.begin(tokens, places);
-  StackHooks store;
-  store.cache = &cache.layers;
-  store.cache_rows = runner.keep_indices(places);
+  RolloutPasses run(backend, parameters, rollout);
   std::vector<RebuildError> errors;
   const int most = passes.empty() ? 0 : *std::max_element(passes.begin(), passes.end());
   for (int pass = 1; pass <= most; ++pass) {
-    if (pass == 1) {
-      runner.plain_pass(store);
-    } else {
-      runner.feedback_pass(fused, store, /*plain_as_in_pass1=*/true);
-    }
+    run.next();
     if (std::find(passes.begin(), passes.end(), pass) != passes.end()) {
-      errors.push_back(compare(backend, cache.layers, rollout, pass));
+      errors.push_back(compare(backend, run, rollout, pass));
     }
   }
   return errors;
+}
+
+RebuildError recorded_state_floor(kernels::Backend& backend, const Parameters& parameters,
+                                  const RecordedRollout& rollout) {
+  RolloutPasses run(backend, parameters, rollout);
+  run.next();
+  run.on_recorded_states();
+  return compare(backend, run, rollout, 2);
+}
+
+RebuildReport measure_rebuild(kernels::Backend& backend, const Parameters& parameters,
+                              const std::vector<std::vector<std::int32_t>>& prompts, const RecordSettings& settings,
+                              const std::vector<int>& passes, const std::function<void(std::int64_t)>& on_progress,
+                              const std::stop_token& stop) {
+  RebuildReport report;
+  report.passes = passes;
+  RebuildMeans means(passes.size() + 1);  // the floor comes last
+  BatchDecoder decoder(backend, parameters);
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    if (stop.stop_requested()) throw Cancelled();
+    RecordSettings own = settings;
+    own.row += static_cast<std::int64_t>(i);
+    const RecordedRollout rollout = record_soft_rollout(decoder, backend, prompts[i], own);
+    report.capped += rollout.generated.back() != settings.end_of_text ? 1 : 0;
+    report.response_positions += rollout.response_positions();
+    if (rollout.response_positions() == 0) {
+      report.without_response += 1;
+      continue;
+    }
+    report.rollouts += 1;
+    const std::vector<RebuildError> errors = rebuild_errors(backend, parameters, rollout, passes);
+    for (std::size_t k = 0; k < errors.size(); ++k) means.add(k, errors[k]);
+    means.add(passes.size(), recorded_state_floor(backend, parameters, rollout));
+    if (on_progress) on_progress(static_cast<std::int64_t>(i) + 1);
+  }
+  for (std::size_t k = 0; k < passes.size(); ++k) {
+    report.key_error.push_back(means.key[k].estimate());
+    report.value_error.push_back(means.value[k].estimate());
+    report.argmax_agreement.push_back(means.argmax[k].estimate());
+  }
+  report.key_floor = means.key.back().estimate();
+  report.value_floor = means.value.back().estimate();
+  report.argmax_floor = means.argmax.back().estimate();
+  return report;
 }
 
 }  // namespace engine

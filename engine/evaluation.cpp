@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "engine/batch_decoder.h"
 #include "engine/error.h"
@@ -21,8 +22,8 @@ std::string trimmed(std::string_view text) {
 /// The rows of one batch while they are decoded.
 class AnswerBatch {
  public:
-  AnswerBatch(const data::Tokenizer& tokenizer, const EvaluationSettings& settings, std::size_t rows)
-      : tokenizer_(tokenizer), settings_(settings), bytes_(rows), answers_(rows), finished_(rows, false) {}
+  AnswerBatch(const data::Tokenizer& tokenizer, std::int64_t max_tokens, std::size_t rows)
+      : tokenizer_(tokenizer), max_tokens_(max_tokens), answers_(rows), finished_(rows, false) {}
 
   /// Takes one sampled token a row; returns whether any row goes on.
   bool take(const std::vector<SampledToken>& sampled) {
@@ -32,33 +33,31 @@ class AnswerBatch {
       // A finished row is fed end of text until the others are done; its numbers are not read again.
       next_.push_back(finished_[r] ? tokenizer_.end_of_text() : sampled[r].id);
       if (finished_[r]) continue;
+      answers_[r].ids.push_back(sampled[r].id);
       answers_[r].tokens += 1;
       if (sampled[r].id == tokenizer_.end_of_text()) {
         answers_[r].stop = StopReason::end_of_text;
         finished_[r] = true;
         continue;
       }
-      bytes_[r] += tokenizer_.bytes(sampled[r].id);
-      any = any || answers_[r].tokens < settings_.max_tokens;
+      any = any || answers_[r].tokens < max_tokens_;
     }
     return any;
   }
   [[nodiscard]] const std::vector<std::int32_t>& next() const { return next_; }
 
-  std::vector<Answer> finish(const Question* questions) {
+  /// The answers, that of row r to questions[(first + r) % questions].
+  std::vector<Answer> finish(const std::vector<Question>& questions, std::size_t first) {
     for (std::size_t r = 0; r < answers_.size(); ++r) {
-      data::Utf8Stream stream;
-      answers_[r].text = stream.push(bytes_[r]);
-      answers_[r].text += stream.finish();
-      answers_[r].correct = questions[r].correct(answers_[r].text);
+      answers_[r].text = answer_text(tokenizer_, answers_[r].ids);
+      answers_[r].correct = questions[(first + r) % questions.size()].correct(answers_[r].text);
     }
     return std::move(answers_);
   }
 
  private:
   const data::Tokenizer& tokenizer_;
-  const EvaluationSettings& settings_;
-  std::vector<std::string> bytes_;
+  std::int64_t max_tokens_;
   std::vector<Answer> answers_;
   std::vector<bool> finished_;
   std::vector<std::int32_t> next_;
@@ -100,11 +99,21 @@ std::vector<Question> jsonl_questions(const std::string& file) {
       }
       *text = object[member].get<std::string>();
     }
-    const std::string answer = trimmed(example.answer);
-    questions.push_back({example, [answer](const std::string& text) { return trimmed(text).ends_with(answer); }});
+    example.answer = trimmed(example.answer);
+    if (example.answer.empty()) throw FormatError(place, "has an empty \"answer\"");
+    questions.push_back(
+        {example, [example](const std::string& text) { return data::ends_in_answer(text, example.answer); }});
   }
   if (questions.empty()) throw FormatError(file, "holds no prompt");
   return questions;
+}
+
+std::string answer_text(const data::Tokenizer& tokenizer, const std::vector<std::int32_t>& ids) {
+  std::string bytes;
+  for (const std::int32_t id : ids) bytes += tokenizer.bytes(id);
+  data::Utf8Stream stream;
+  std::string text = stream.push(bytes);
+  return text + stream.finish();
 }
 
 std::vector<Answer> answer_questions(InferenceModel& model, const std::vector<Question>& questions,
@@ -114,39 +123,43 @@ std::vector<Answer> answer_questions(InferenceModel& model, const std::vector<Qu
   BatchDecoder decoder(model.backend(), model.parameters());
   std::vector<Answer> answers;
   const auto at_once = static_cast<std::size_t>(std::max<std::int64_t>(1, settings.rows_at_once));
-  for (std::size_t first = 0; first < questions.size(); first += at_once) {
-    const std::size_t rows = std::min(at_once, questions.size() - first);
+  const std::size_t total = questions.size() * static_cast<std::size_t>(std::max<std::int64_t>(1, settings.samples));
+  for (std::size_t first = 0; first < total; first += at_once) {
+    const std::size_t rows = std::min(at_once, total - first);
     std::vector<std::vector<std::int32_t>> prompts;
     for (std::size_t r = 0; r < rows; ++r)
-      prompts.push_back(model.tokenizer().encode(questions[first + r].example.prompt));
+      prompts.push_back(model.tokenizer().encode(questions[(first + r) % questions.size()].example.prompt));
     decoder.prefill(prompts, settings.mode, settings.max_tokens, settings.fused_prefill_passes);
-    AnswerBatch batch(model.tokenizer(), settings, rows);
+    AnswerBatch batch(model.tokenizer(), settings.max_tokens, rows);
     for (std::int64_t index = 0; index < settings.max_tokens; ++index) {
       if (stop.stop_requested()) throw Cancelled();
-      if (!batch.take(decoder.sample(settings.sampler, index))) break;
+      if (!batch.take(decoder.sample(settings.sampler, index, static_cast<std::int64_t>(first)))) break;
       decoder.step(batch.next());
     }
-    for (Answer& answer : batch.finish(&questions[first])) answers.push_back(std::move(answer));
+    for (Answer& answer : batch.finish(questions, first)) answers.push_back(std::move(answer));
     if (on_progress) on_progress(static_cast<std::int64_t>(answers.size()));
   }
   return answers;
 }
 
-EvaluationSummary summarize(const std::vector<Answer>& answers) {
+EvaluationSummary summarize(const std::vector<Answer>& answers, std::int64_t samples) {
   EvaluationSummary summary;
-  summary.rows = static_cast<std::int64_t>(answers.size());
-  if (answers.empty()) return summary;
+  summary.samples = samples;
+  summary.rows = static_cast<std::int64_t>(answers.size()) / samples;
+  if (summary.rows == 0) return summary;
   std::vector<double> tokens;
-  double right = 0;
-  for (const Answer& answer : answers) {
-    tokens.push_back(static_cast<double>(answer.tokens));
-    right += answer.correct ? 1 : 0;
-    summary.capped += answer.stop == StopReason::length_cap ? 1 : 0;
+  std::vector<double> right(static_cast<std::size_t>(summary.rows), 0.0);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    tokens.push_back(static_cast<double>(answers[i].tokens));
+    if (answers[i].correct) right[i % right.size()] += 1.0 / static_cast<double>(samples);
+    summary.capped += answers[i].stop == StopReason::length_cap ? 1 : 0;
   }
   std::sort(tokens.begin(), tokens.end());
-  const auto count = static_cast<double>(answers.size());
-  summary.accuracy = right / count;
-  summary.accuracy_error = std::sqrt(summary.accuracy * (1 - summary.accuracy) / count);
+  const auto count = static_cast<double>(right.size());
+  summary.accuracy = std::accumulate(right.begin(), right.end(), 0.0) / count;
+  double squares = 0;
+  for (const double share : right) squares += (share - summary.accuracy) * (share - summary.accuracy);
+  summary.accuracy_error = std::sqrt(squares) / count;
   summary.tokens_median = quantile(tokens, 0.5);
   summary.tokens_lower_quartile = quantile(tokens, 0.25);
   summary.tokens_upper_quartile = quantile(tokens, 0.75);

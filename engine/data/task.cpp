@@ -39,10 +39,14 @@ std::string_view without_end_spaces(std::string_view text) {
 
 }  // namespace
 
-bool Task::correct(const Example& example, std::string_view generated) const {
+bool ends_in_answer(std::string_view generated, std::string_view answer) {
   const std::string_view text = without_end_spaces(generated);
-  if (example.answer.empty() || !text.ends_with(example.answer)) return false;
-  return text.size() == example.answer.size() || !belongs_to_word(text[text.size() - example.answer.size() - 1]);
+  if (answer.empty() || !text.ends_with(answer)) return false;
+  return text.size() == answer.size() || !belongs_to_word(text[text.size() - answer.size() - 1]);
+}
+
+bool Task::correct(const Example& example, std::string_view generated) const {
+  return ends_in_answer(generated, example.answer);
 }
 
 std::unique_ptr<Task> make_task(const nlohmann::json& options, double validation_share, const std::string& field) {

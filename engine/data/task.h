@@ -42,6 +42,9 @@ class Task {
   [[nodiscard]] virtual bool correct(const Example& example, std::string_view generated) const;
 };
 
+/// Whether `generated` ends in `answer`, spaces at the end aside, as a whole word or number ("13" does not end in 3).
+bool ends_in_answer(std::string_view generated, std::string_view answer);
+
 /// Names: completion, memory, registers, running-sum, division, division-terse. `options` are the task's own, told in
 /// task_NAME.h, beside "name" and "share" (unknown members: ConfigError naming field.member). `validation_share` of the
 /// content is held out (0 < share < 1). `field` is where the options stand in the recipe, such as "data.tasks[0]".
