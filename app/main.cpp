@@ -1,5 +1,6 @@
 // fullband: the window.
 #include <QApplication>
+#include <QDir>
 #include <QFileInfo>
 #include <cstdio>
 #include <exception>
@@ -9,6 +10,7 @@
 #include "app/paths.h"
 #include "app/report.h"
 #include "app/screenshots.h"
+#include "engine/error.h"
 #include "engine/version.h"
 #include "widgets/style.h"
 
@@ -24,7 +26,7 @@ int print(std::FILE* stream, const QString& text, int code) {
 /// "demo", or the folder with its whole path, so that the key of a run does not depend on where the program started.
 std::string run_key(const QString& run) {
   if (run.isEmpty() || run == "demo") return run.toStdString();
-  return QFileInfo(run).absoluteFilePath().toStdString();
+  return QDir::cleanPath(QFileInfo(run).absoluteFilePath()).toStdString();
 }
 
 app::WindowOptions window_options(const Arguments& arguments) {
@@ -53,6 +55,9 @@ int run(QApplication& application, const Arguments& arguments) {
   widgets::ThemeController theme(application);
   app::MainWindow window(theme, window_options(arguments));
   if (arguments.action == Arguments::Action::screenshots) {
+    if (!arguments.run.isEmpty() && window.current_run() != run_key(arguments.run)) {
+      throw engine::FileError(arguments.run.toStdString(), "holds no run that can be opened");
+    }
     app::take_screenshots(window, arguments.screenshots);
     return 0;
   }

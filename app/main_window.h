@@ -63,6 +63,8 @@ class MainWindow : public QWidget {
   void save_session_now();
   /// Whether runs are still being listed or read.
   [[nodiscard]] bool reading() const;
+  /// Key of the selected run, empty for none.
+  [[nodiscard]] const std::string& current_run() const { return session_.current_run; }
 
  protected:
   void closeEvent(QCloseEvent* event) override;

@@ -65,6 +65,16 @@ std::vector<Stat> now_rows(const RunData& run, double seconds_left, std::int64_t
   return rows;
 }
 
+Stat memory_row(const engine::Recipe& recipe) {
+  QString text(QChar(0x2013));
+  try {
+    text = widgets::bytes_text(engine::estimate_memory(recipe));
+  } catch (const std::exception&) {
+    text = tr("unknown");  // the message of the field that cannot be used is beside it
+  }
+  return {tr("memory to train this recipe"), text, tr("Estimated from the settings in the form.")};
+}
+
 std::vector<Stat> plan_rows(const engine::Recipe& recipe) {
   try {
     recipe.validate();
@@ -74,8 +84,7 @@ std::vector<Stat> plan_rows(const engine::Recipe& recipe) {
     const auto equivalents = static_cast<std::int64_t>(passes * static_cast<double>(tokens));
     return {{tr("tokens, at most"), count_text(tokens), tr("Steps × rows × tokens; padding does not count.")},
             {tr("token-equivalents"), count_text(equivalents), tr("Tokens times passes: the cost.")},
-            {tr("memory needed"), widgets::bytes_text(engine::estimate_memory(recipe)),
-             tr("Estimated from the settings.")}};
+            memory_row(recipe)};
   } catch (const std::exception&) {
     return {{tr("the settings"), tr("cannot be used"), tr("The message is beside the field.")}};
   }

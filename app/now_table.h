@@ -12,6 +12,9 @@ namespace app {
 /// Of a run with its newest values. `seconds_left` and `memory` below 1 are left out.
 std::vector<widgets::Stat> now_rows(const RunData& run, double seconds_left, std::int64_t memory);
 
+/// What a start of the recipe would take.
+widgets::Stat memory_row(const engine::Recipe& recipe);
+
 /// Before a start: size of the model, tokens, token-equivalents and memory that the recipe asks for. A recipe that
 /// cannot be used gives one row that says so.
 std::vector<widgets::Stat> plan_rows(const engine::Recipe& recipe);

@@ -114,41 +114,33 @@ void RolloutColumn::add_token(const engine::RolloutToken& token) {
   show_progress();
 }
 
-// A greedy rollout draws nothing, so it has no seed to name.
-void RolloutColumn::show_stats(std::vector<widgets::Stat> stats) {
-  if (request_.sampler.temperature > 0) {
-    stats.push_back({tr("seed"), QString::number(request_.sampler.seed), tr("The three modes draw the same numbers.")});
-  }
-  stats_->set_stats(std::move(stats));
-}
-
 void RolloutColumn::show_progress() {
   const QString none(QChar(0x2013));
   const QString speed = count_ > 0 ? widgets::short_number(milliseconds_ / static_cast<double>(count_), 2) : none;
-  show_stats({{tr("tokens"), QString::number(count_), tr("Generated tokens, end of text included.")},
-              {tr("ms/token"), speed, tr("Prefill left out.")},
-              {tr("stop reason"), none, {}},
-              {tr("answer"), none, {}}});
+  stats_->set_stats({{tr("tokens"), QString::number(count_), tr("Generated tokens, end of text included.")},
+                     {tr("ms/token"), speed, tr("Prefill left out.")},
+                     {tr("stop"), none, {}},
+                     {tr("answer"), none, {}}});
 }
 
 void RolloutColumn::finish(const engine::Rollout& rollout, Decoder::Verdict verdict) {
   rollout_ = rollout;
   strip_->finish();
   show_prefill(rollout.prefill_passes);
-  show_stats({{tr("tokens"), QString::number(rollout.tokens.size()),
-               tr("Generated tokens, end of text included; at most %1.").arg(rollout.request.max_tokens)},
-              {tr("ms/token"), widgets::short_number(milliseconds_per_token(rollout), 2),
-               tr("Prefill took %1 ms more.").arg(widgets::short_number(rollout.prefill_milliseconds))},
-              {tr("stop reason"), stop_text(rollout.stop), stop_hint(rollout.stop)},
-              {tr("answer"), verdict_text(verdict), verdict_hint(verdict)}});
+  stats_->set_stats({{tr("tokens"), QString::number(rollout.tokens.size()),
+                      tr("Generated tokens, end of text included; at most %1.").arg(rollout.request.max_tokens)},
+                     {tr("ms/token"), widgets::short_number(milliseconds_per_token(rollout), 2),
+                      tr("Prefill took %1 ms more.").arg(widgets::short_number(rollout.prefill_milliseconds))},
+                     {tr("stop"), stop_text(rollout.stop), stop_hint(rollout.stop)},
+                     {tr("answer"), verdict_text(verdict), verdict_hint(verdict)}});
 }
 
 void RolloutColumn::fail(const QString& sentence) {
   const QString none(QChar(0x2013));
-  show_stats({{tr("tokens"), none, {}},
-              {tr("ms/token"), none, {}},
-              {tr("stop reason"), tr("error"), sentence},
-              {tr("answer"), none, {}}});
+  stats_->set_stats({{tr("tokens"), none, {}},
+                     {tr("ms/token"), none, {}},
+                     {tr("stop"), tr("error"), sentence},
+                     {tr("answer"), none, {}}});
 }
 
 }  // namespace app

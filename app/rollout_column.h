@@ -40,7 +40,6 @@ class RolloutColumn : public widgets::Card {
 
  private:
   void show_prefill(int passes);
-  void show_stats(std::vector<widgets::Stat> stats);
   void show_progress();
   void refresh_marker();
 

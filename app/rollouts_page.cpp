@@ -85,8 +85,8 @@ QWidget* RolloutsPage::make_footer() {
   legend_ = new QLabel(card);
   widgets::set_kind(*legend_, "caption");
   color_ = new QComboBox(card);
-  color_->addItem(tr("colour: log-probability"), "logprob");
-  color_->addItem(tr("colour: entropy"), "entropy");
+  color_->addItem(tr("log-probability"), "logprob");
+  color_->addItem(tr("entropy"), "entropy");
   color_->setAccessibleName(tr("What colours the tokens"));
   color_->setToolTip(tr("What colours the tokens"));
   auto* row = new QHBoxLayout;
@@ -224,13 +224,13 @@ void RolloutsPage::show_divergence() {
   }
   const auto place = first_divergence(done);
   for (RolloutColumn* column : columns_) column->set_divergence(place);
-  if (done.size() < 2) {
-    divergence_->setText(tr("First divergence: needs two finished rollouts"));
-  } else if (place) {
-    divergence_->setText(tr("First divergence at token %1").arg(*place + 1));
-  } else {
-    divergence_->setText(tr("All %1 agree token for token").arg(done.size()));
-  }
+  QString text = tr("No rollouts to compare yet");
+  if (done.size() >= 2) text = tr("All %1 agree token for token").arg(done.size());
+  if (place) text = tr("First divergence at token %1").arg(*place + 1);
+  // A greedy rollout draws nothing, so it has no seed to name; the three modes share theirs.
+  const bool sampled = !done.empty() && done.front()->request.sampler.temperature > 0;
+  if (sampled) text += tr(" · seed %1").arg(done.front()->request.sampler.seed);
+  divergence_->setText(text);
 }
 
 void RolloutsPage::show_state() {

@@ -18,6 +18,8 @@ constexpr int kGap = 12;
 constexpr int kShortestWait = 100;  // ms between two drawings of live values
 constexpr int kLongestWait = 2000;
 constexpr int kFourColumns = 1100;  // px from which the small charts stand in one row
+constexpr int kTwoColumns = 540;    // and in two
+constexpr int kNarrowest = 260;
 
 }  // namespace
 
@@ -46,6 +48,7 @@ TrainingCharts::TrainingCharts(QWidget* parent)
   rate_ = add_plot(tr("Learning rate"), tr("rate"));
   gradient_ = add_plot(tr("Gradient norm"), tr("norm"));
   speed_ = add_plot(tr("Speed"), tr("tokens/s"));
+  validation_->set_empty_text(tr("no validation yet"));
   gradient_->setToolTip(tr("Before clipping"));
   for (widgets::Plot* plot : {validation_, rate_, gradient_, speed_}) {
     auto* card = new widgets::Card({}, this);
@@ -83,9 +86,13 @@ void TrainingCharts::arrange(int columns) {
   }
 }
 
+// The width of the present columns must not keep the page from becoming narrower: fewer columns will do then.
+QSize TrainingCharts::minimumSizeHint() const { return {kNarrowest, QWidget::minimumSizeHint().height()}; }
+
 void TrainingCharts::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  arrange(event->size().width() >= kFourColumns ? 4 : 2);
+  const int width = event->size().width();
+  arrange(width >= kFourColumns ? 4 : width >= kTwoColumns ? 2 : 1);
 }
 
 void TrainingCharts::set_runs(std::vector<ShownRun> runs) {

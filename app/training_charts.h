@@ -42,6 +42,7 @@ class TrainingCharts : public QWidget {
   void update_now();
   void follow();
   [[nodiscard]] bool following() const;
+  [[nodiscard]] QSize minimumSizeHint() const override;
   /// In the order on the page; each can be exported.
   [[nodiscard]] const std::vector<widgets::Plot*>& plots() const { return plots_; }
 

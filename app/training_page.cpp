@@ -196,7 +196,9 @@ void TrainingPage::refresh_now() {
     return;
   }
   const double left = live ? controller_.seconds_left() : 0;
-  now_->set_rows(now_rows(*run, left, live && controller_.busy() ? controller_.now().device.memory_used : 0));
+  auto rows = now_rows(*run, left, live && controller_.busy() ? controller_.now().device.memory_used : 0);
+  if (!controller_.busy()) rows.push_back(memory_row(recipe_->recipe()));
+  now_->set_rows(std::move(rows));
 }
 
 void TrainingPage::start() {

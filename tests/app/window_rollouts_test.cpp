@@ -179,6 +179,10 @@ void expect_nothing_clipped(const QWidget& window, const std::string& where) {
       EXPECT_GE(button->width() + 1, button->minimumSizeHint().width())
           << where << ": " << button->text().toStdString();
     }
+    const auto* area = qobject_cast<const QScrollArea*>(widget);
+    if (area != nullptr && area->widget() != nullptr) {
+      EXPECT_LE(area->widget()->width(), area->viewport()->width()) << where << ": " << name.toStdString();
+    }
     if (in_scroll_area(widget)) continue;
     EXPECT_TRUE(widget->parentWidget()->rect().adjusted(-1, -1, 1, 1).contains(widget->geometry()))
         << where << ": " << name.toStdString() << " leaves its parent";
