@@ -26,6 +26,11 @@ GradientTarget target_or_scratch(Tape& tape, Variable variable) {
   return {tape.arena().matrix(value.rows, value.cols), Write::assign};
 }
 
+/// The target of an optional gain; memory that nobody reads when its gradient is not wanted.
+GradientTarget gain_target(Tape& tape, Variable gain) {
+  return gain.present() ? target_or_scratch(tape, gain) : GradientTarget{};
+}
+
 }  // namespace
 
 Variable linear(Tape& tape, Variable x, Variable w) {
@@ -72,7 +77,7 @@ Variable rms_norm(Tape& tape, Variable x, Variable gain) {
     const ConstView dy = t.gradient(y);
     if (!dy.present()) return;
     const GradientTarget dx = target_or_scratch(t, x);
-    const GradientTarget dgain = optional_target(t, gain);
+    const GradientTarget dgain = gain_target(t, gain);
     t.backend().rms_norm_backward(dy, t.value(x), value_or_absent(t, gain), inv_rms, dx.view, dx.write, dgain.view,
                                   dgain.write);
   });
@@ -92,7 +97,7 @@ ResidualNorm residual_rms_norm(Tape& tape, Variable x, Variable branch, float sc
     if (!t.has_gradient(norm) && !t.has_gradient(sum)) return;
     const GradientTarget dx = target_or_scratch(t, x);
     const GradientTarget dbranch = target_or_scratch(t, branch);
-    const GradientTarget dgain = optional_target(t, gain);
+    const GradientTarget dgain = gain_target(t, gain);
     t.backend().residual_rms_norm_backward(t.gradient(norm), t.gradient(sum), t.value(sum), t.value(gain), inv_rms,
                                            scale, dx.view, dx.write, dbranch.view, dgain.view, dgain.write);
   });
@@ -124,7 +129,7 @@ Variable fuse(Tape& tape, const kernels::FusionShape& shape, Variable state, Var
     const GradientTarget dstate = target_or_scratch(t, state);
     const GradientTarget dtoken = target_or_scratch(t, token);
     const GradientTarget dplain = target_or_scratch(t, plain);
-    const GradientTarget dgain = optional_target(t, gain);
+    const GradientTarget dgain = gain_target(t, gain);
     t.backend().fuse_backward(shape, t.gradient(y), t.value(state), t.value(token), gain_value, inv_rms, fused,
                               dstate.view, dtoken.view, dtoken.write, dplain.view, dplain.write, dgain.view,
                               dgain.write);

@@ -227,6 +227,21 @@ TEST(InfluenceDirectionsTest, RandomDirectionsEstimateTheNormWithinTheirError) {
   }
 }
 
+TEST(InfluenceDirectionsTest, AModelWithoutGradientsGivesTheSameNumbers) {
+  for (const bool sandwich : {false, true}) {
+    engine::ModelConfig config = support::tiny_config();
+    config.sandwich_norm = sandwich;
+    TestModel test(config);
+    engine::Parameters loaded(*test.backend, config, false);
+    loaded.load(support::noisy_tensors(config, 1), "test model");
+    for (const DecodeMode mode : {DecodeMode::standard, DecodeMode::fused}) {
+      const auto request = request_for(config, mode, {5, 2}, 3);
+      EXPECT_EQ(measure_influence(*test.backend, loaded, request).influence,
+                measure_influence(*test.backend, test.parameters, request).influence);
+    }
+  }
+}
+
 TEST(InfluenceDirectionsTest, ManyRowsAreTakenInShares) {
   TestModel test(support::tiny_config());
   InfluenceRequest request = request_for(support::tiny_config(), DecodeMode::standard, {0, 2}, 1);
