@@ -90,6 +90,7 @@ void MainWindow::save_session_now() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+  controller_.poll();  // it may have ended just now
   if (controller_.busy()) {
     event->ignore();
     ask_before_closing();

@@ -151,7 +151,7 @@ void TrainingController::start_again(std::uint64_t seed) {
 }
 
 double TrainingController::seconds_left() const {
-  if (!live_ || !live_->recipe || !session_.busy()) return 0;
+  if (!live_ || !live_->recipe || !busy()) return 0;
   return app::seconds_left(*live_->recipe, now_.step, now_.total_steps, live_->steps);
 }
 
@@ -187,7 +187,7 @@ void TrainingController::poll() {
     emit progressed();
   }
   if (now_.state != before) emit state_changed();
-  if (now_.state != engine::TrainingState::idle && now_.state != engine::TrainingState::failed) return;
+  if (busy()) return;
   timer_.stop();
   if (const auto seed = std::exchange(seed_after_stop_, std::nullopt)) start_again(*seed);
 }

@@ -54,7 +54,10 @@ class TrainingController : public QObject {
   /// As rewind, with other initial weights and data.
   void rewind_with_new_seed();
 
-  [[nodiscard]] bool busy() const { return session_.busy(); }
+  /// As of the last poll, so that it agrees with now().
+  [[nodiscard]] bool busy() const {
+    return now_.state != engine::TrainingState::idle && now_.state != engine::TrainingState::failed;
+  }
   [[nodiscard]] bool can_rewind() const { return last_request_.has_value(); }
   [[nodiscard]] const engine::TrainingSnapshot& now() const { return now_; }
   /// The run being trained or trained last; nullptr before the first.

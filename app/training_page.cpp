@@ -28,7 +28,7 @@ using engine::TrainingEnd;
 using engine::TrainingState;
 
 constexpr int kGap = 12;
-constexpr int kSideWidth = 328;
+constexpr int kSideWidth = 332;
 constexpr int kTableHeight = 200;
 
 QScrollArea* scroll_area(QWidget* content, QWidget* parent) {

@@ -98,7 +98,8 @@ TEST_F(TrainingControllerTest, AWindowBlockedForTenSecondsReadsTheFileAgain) {
   });
   controller.set_runs_folder(runs());
   controller.start(app_tests::small_recipe(), 1);
-  while (controller.busy()) std::this_thread::sleep_for(1ms);  // the window is blocked: no event is handled
+  while (log_->destroyed == 0) std::this_thread::sleep_for(1ms);  // the window is blocked: no event is handled
+  std::this_thread::sleep_for(20ms);
   controller.poll();
   EXPECT_TRUE(controller.now().overflowed);
   EXPECT_LT(controller.live()->steps.size(), 6000U);

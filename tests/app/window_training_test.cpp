@@ -51,7 +51,7 @@ TEST_F(WindowTrainingTest, TheMainKeyStartsPausesAndResumes) {
 }
 
 TEST_F(WindowTrainingTest, TheButtonsMirrorTheState) {
-  job_.save_time = 50ms;
+  job_.save_time = 500ms;
   open();
   auto& actions = window_->training_page().training();
   EXPECT_TRUE(actions.main->isEnabled());
