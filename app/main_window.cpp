@@ -348,7 +348,7 @@ void MainWindow::training_changed() {
   if (closing_) {
     close();
   } else if (session_.current_run == controller_.live_key()) {
-    rollouts_->reload();
+    rollouts_->load(session_.current_run, true);
   }
 }
 

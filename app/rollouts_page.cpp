@@ -126,14 +126,9 @@ QString RolloutsPage::activity() const {
   return state_ == State::decoding ? tr("Decoding") : QString();
 }
 
-void RolloutsPage::load(const std::string& key) {
-  if (key == wanted_key_) return;
+void RolloutsPage::load(const std::string& key, bool again) {
+  if (key == wanted_key_ && !again) return;
   wanted_key_ = key;
-  reload();
-}
-
-void RolloutsPage::reload() {
-  const std::string key = wanted_key_;
   if (key.empty()) return;
   worker_.load([open = open_, key] { return open(key); });
   timer_.start();

@@ -38,9 +38,8 @@ class RolloutsPage : public QWidget {
   ~RolloutsPage() override;
 
   /// Loads the run's newest checkpoint; an empty key says that there is no model.
-  void load(const std::string& key);
-  /// Reads the wanted run's newest checkpoint again: it has been trained on.
-  void reload();
+  /// `again`: even if it is loaded already, because it has been trained on.
+  void load(const std::string& key, bool again = false);
   void set_form(const RolloutForm& form);
   [[nodiscard]] RolloutForm form() const;
   void set_token_color(const std::string& name);
