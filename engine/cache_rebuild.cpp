@@ -109,12 +109,12 @@ RebuildReport measure_rebuild(kernels::Backend& backend, const Parameters& param
     report.response_positions += rollout.response_positions();
     if (rollout.response_positions() == 0) {
       report.without_response += 1;
-      continue;
+    } else {
+      report.rollouts += 1;
+      const std::vector<RebuildError> errors = rebuild_errors(backend, parameters, rollout, passes);
+      for (std::size_t k = 0; k < errors.size(); ++k) means.add(k, errors[k]);
+      means.add(passes.size(), recorded_state_floor(backend, parameters, rollout));
     }
-    report.rollouts += 1;
-    const std::vector<RebuildError> errors = rebuild_errors(backend, parameters, rollout, passes);
-    for (std::size_t k = 0; k < errors.size(); ++k) means.add(k, errors[k]);
-    means.add(passes.size(), recorded_state_floor(backend, parameters, rollout));
     if (on_progress) on_progress(static_cast<std::int64_t>(i) + 1);
   }
   for (std::size_t k = 0; k < passes.size(); ++k) {

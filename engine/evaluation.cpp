@@ -99,6 +99,7 @@ std::vector<Question> jsonl_questions(const std::string& file) {
       }
       *text = object[member].get<std::string>();
     }
+    example.completion = example.answer;  // with its spaces, as the model would write it
     example.answer = trimmed(example.answer);
     if (example.answer.empty()) throw FormatError(place, "has an empty \"answer\"");
     questions.push_back(

@@ -209,6 +209,7 @@ TEST(JsonlQuestionsTest, AnAnswerIsAWholeWord) {
                       << "\n";
   const auto questions = engine::jsonl_questions(file.string());
   std::filesystem::remove(file);
+  EXPECT_EQ(questions[0].example.completion, " 3\n");
   EXPECT_TRUE(questions[0].correct("1 + 2 = 3 \n"));
   EXPECT_FALSE(questions[0].correct("10 + 3 = 13"));
 }
