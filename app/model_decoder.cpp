@@ -2,19 +2,13 @@
 
 #include <algorithm>
 #include <exception>
-#include <filesystem>
-#include <nlohmann/json.hpp>
-#include <span>
 #include <utility>
 
-#include "app/paths.h"
+#include "app/analysis_model.h"
 #include "app/run_data.h"
-#include "engine/checkpoint_file.h"
 #include "engine/data/task.h"
 #include "engine/inference.h"
-#include "engine/json_io.h"
 #include "engine/recipe.h"
-#include "engine/run_store.h"
 
 namespace app {
 
@@ -52,7 +46,7 @@ class ModelDecoder final : public Decoder {
   ModelDecoder(const engine::Checkpoint& checkpoint, const RunData& run) : model_(checkpoint) {
     info_.key = run.key;
     info_.name = run.name;
-    info_.step = checkpoint.state.is_object() ? checkpoint.state.value("step", run.total_steps) : run.total_steps;
+    info_.step = step_of(checkpoint, run);
     info_.config = checkpoint.config;
     info_.device = "CPU";
     for (const auto& tensor : checkpoint.model) info_.parameters += static_cast<std::int64_t>(tensor.values.size());
@@ -90,30 +84,10 @@ class ModelDecoder final : public Decoder {
   std::vector<KnownExample> known_;
 };
 
-engine::Checkpoint demo_checkpoint() {
-  const QByteArray bytes = resource("models/demo.safetensors");
-  const auto size = static_cast<std::size_t>(bytes.size());
-  return engine::read_model_bytes(std::as_bytes(std::span(bytes.constData(), size)), "the shipped model");
-}
-
-/// Only the settings: the metrics are not needed to decode.
-RunData settings_of(const std::string& key) {
-  RunData run;
-  run.key = key;
-  if (key == kDemoKey) {
-    run = load_run_text(key, resource("models/demo.json").toStdString(), "");
-  } else {
-    take_run_json(run, engine::read_run(key));
-  }
-  return run;
-}
-
 }  // namespace
 
 std::unique_ptr<Decoder> open_decoder(const std::string& key) {
-  const engine::Checkpoint checkpoint =
-      key == kDemoKey ? demo_checkpoint() : engine::read_newest_checkpoint(key, false);
-  return std::make_unique<ModelDecoder>(checkpoint, settings_of(key));
+  return std::make_unique<ModelDecoder>(read_checkpoint(key), read_settings(key));
 }
 
 }  // namespace app
