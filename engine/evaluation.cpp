@@ -72,6 +72,16 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
+/// Wilson's interval around a share of `count` questions.
+void set_interval(EvaluationSummary& summary, double count) {
+  constexpr double kNormal = 1.959964;  // 97.5 % quantile
+  const double spread = kNormal * kNormal / count;
+  const double centre = summary.accuracy + spread / 2;
+  const double half = kNormal * std::sqrt(summary.accuracy * (1 - summary.accuracy) / count + spread / (4 * count));
+  summary.accuracy_low = std::max(0.0, (centre - half) / (1 + spread));
+  summary.accuracy_high = std::min(1.0, (centre + half) / (1 + spread));
+}
+
 }  // namespace
 
 std::vector<Question> task_questions(const data::Task& task, std::uint64_t seed, std::int64_t count) {
@@ -161,6 +171,7 @@ EvaluationSummary summarize(const std::vector<Answer>& answers, std::int64_t sam
   double squares = 0;
   for (const double share : right) squares += (share - summary.accuracy) * (share - summary.accuracy);
   summary.accuracy_error = std::sqrt(squares) / count;
+  set_interval(summary, count);
   summary.tokens_median = quantile(tokens, 0.5);
   summary.tokens_lower_quartile = quantile(tokens, 0.25);
   summary.tokens_upper_quartile = quantile(tokens, 0.75);

@@ -58,6 +58,8 @@ struct EvaluationSummary {
   std::int64_t samples = 1;  ///< answers to each
   double accuracy = 0;
   double accuracy_error = 0;  ///< standard error over questions; for one sample the binomial one
+  double accuracy_low = 0;    ///< 95 % interval of Wilson (1927), which does not shrink to a point where all is right
+  double accuracy_high = 1;
   double tokens_median = 0;
   double tokens_lower_quartile = 0;
   double tokens_upper_quartile = 0;

@@ -69,6 +69,8 @@ nlohmann::json mode_json(const EvaluateOptions& options, const QuestionSet& set,
           {"samples", samples},
           {"accuracy", summary.accuracy},
           {"accuracy_error", summary.accuracy_error},
+          {"accuracy_low", summary.accuracy_low},
+          {"accuracy_high", summary.accuracy_high},
           {"tokens_median", summary.tokens_median},
           {"tokens_lower_quartile", summary.tokens_lower_quartile},
           {"tokens_upper_quartile", summary.tokens_upper_quartile},
@@ -127,8 +129,9 @@ void write_records(const std::string& file, const QuestionSet& set, const std::v
 
 void print(engine::DecodeMode mode, const engine::EvaluationSummary& s, std::ostream& out) {
   out << std::left << std::setw(9) << engine::to_string(mode) << std::right << std::fixed << std::setprecision(1)
-      << std::setw(6) << 100 * s.accuracy << " % right (standard error " << 100 * s.accuracy_error << ", " << s.rows
-      << " rows" << (s.samples > 1 ? ", " + std::to_string(s.samples) + " samples each" : "") << ")  tokens: median "
+      << std::setw(6) << 100 * s.accuracy << " % right (standard error " << 100 * s.accuracy_error << ", 95 % interval "
+      << 100 * s.accuracy_low << " to " << 100 * s.accuracy_high << ", " << s.rows << " rows"
+      << (s.samples > 1 ? ", " + std::to_string(s.samples) + " samples each" : "") << ")  tokens: median "
       << s.tokens_median << ", quartiles " << s.tokens_lower_quartile << " to " << s.tokens_upper_quartile << ", "
       << s.capped << " capped\n";
 }

@@ -159,6 +159,20 @@ TEST(PassAtKTest, SamplesOfAQuestionBelongTogether) {
   EXPECT_NEAR(summary.accuracy_error, std::sqrt(0.5) / 3, 1e-12) << "questions are the units, not answers";
 }
 
+/// All right on a few rows is not certainty: a standard error of 0 would say so.
+TEST(SummaryTest, TheIntervalStaysOpenWhereAllIsRight) {
+  const auto summary = engine::summarize(std::vector<Answer>(32, answer(2, StopReason::end_of_text, true)));
+  EXPECT_EQ(summary.accuracy_error, 0);
+  EXPECT_NEAR(summary.accuracy_low, 32 / (32 + 1.959964 * 1.959964), 1e-9);
+  EXPECT_NEAR(summary.accuracy_high, 1, 1e-12);
+  std::vector<Answer> mixed(20, answer(2, StopReason::end_of_text, true));
+  mixed.resize(32, answer(2, StopReason::end_of_text, false));
+  const auto some = engine::summarize(mixed);
+  for (const double end : {some.accuracy_low, some.accuracy_high}) {  // where the score test just rejects
+    EXPECT_NEAR(std::abs(20.0 / 32 - end), 1.959964 * std::sqrt(end * (1 - end) / 32), 1e-9);
+  }
+}
+
 TEST(McNemarTest, IsTheExactTwoSidedBinomialTest) {
   // scipy.stats.binomtest(min(a, b), a + b).pvalue
   EXPECT_NEAR(engine::exact_mcnemar(1, 9), 0.021484375, 1e-12);
