@@ -17,6 +17,20 @@ QVector<QCPGraphData> graph_data(const Polyline& line) {
   return data;
 }
 
+/// Depths and counts are whole numbers: between them there is nothing that a tick could name.
+bool whole_x(const PlotScene& scene) {
+  for (const Series& series : scene.series) {
+    if (!std::all_of(series.x.begin(), series.x.end(), [](double x) { return x == std::floor(x); })) return false;
+  }
+  return true;
+}
+
+int wanted_x_ticks(const PlotScene& scene, double width) {
+  const int wanted = std::clamp(static_cast<int>(width / 90), 2, 10);
+  const double steps = scene.x.high - scene.x.low;
+  return !scene.log_x() && steps < wanted && whole_x(scene) ? std::max(1, static_cast<int>(steps)) : wanted;
+}
+
 }  // namespace
 
 PlotCanvas::PlotCanvas(QWidget* parent) : x_ticker_(new FixedTicker), y_ticker_(new FixedTicker) {
@@ -57,7 +71,7 @@ void PlotCanvas::show(const PlotScene& scene, const Theme& theme, const QSizeF& 
   overlay_->show(scene, theme, focused_);
   const bool data = scene.has_data() || scene.empty_text.isEmpty();
   set_axis(plot_->xAxis, *x_ticker_, scene.x, scene.log_x(), scene.x_title,
-           data ? std::clamp(static_cast<int>(size.width() / 90), 2, 10) : 0, theme);
+           data ? wanted_x_ticks(scene, size.width()) : 0, theme);
   set_axis(plot_->yAxis, *y_ticker_, scene.y, scene.log_y(), scene.y_title,
            data ? std::clamp(static_cast<int>((size.height() - 70) / 32), 2, 8) : 0, theme);
   plot_->xAxis->grid()->setVisible(false);
