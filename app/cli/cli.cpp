@@ -46,6 +46,7 @@ int run(int argc, const char* const* argv, const Streams& streams) {
   add_evaluate_command(app, action);
   add_golden_command(app, action);
   add_info_command(app, action);
+  add_probe_command(app, action);
   add_reach_command(app, action);
   add_stability_command(app, action);
   add_rebuild_command(app, action);

@@ -29,6 +29,7 @@ void add_rollout_command(CLI::App& app, Action& action);
 void add_evaluate_command(CLI::App& app, Action& action);
 void add_golden_command(CLI::App& app, Action& action);
 void add_info_command(CLI::App& app, Action& action);
+void add_probe_command(CLI::App& app, Action& action);
 void add_reach_command(CLI::App& app, Action& action);
 void add_stability_command(CLI::App& app, Action& action);
 void add_rebuild_command(CLI::App& app, Action& action);
