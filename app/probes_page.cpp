@@ -28,6 +28,7 @@ constexpr int kRowHeights[] = {240, 230};  // least heights of the two rows of c
 
 widgets::Card* card_with(QWidget* content, QWidget* parent) {
   auto* card = new widgets::Card({}, parent);
+  content->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);  // both rows fit where there is room for them
   card->body()->addWidget(content, 1);
   return card;
 }
@@ -123,6 +124,7 @@ QWidget* ProbesPage::make_sweep() {
   depth_->addItem(tr("at depth 0"));
   connect(depth_, &QComboBox::activated, this, &ProbesPage::show_slices);
   auto* card = new widgets::Card({}, this);
+  slices_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);
   card->body()->addWidget(slices_, 1);
   auto* bars = new QLabel(tr("bars: standard deviation between folds"), card);
   widgets::set_kind(*bars, "caption");

@@ -19,7 +19,7 @@ constexpr double kFoot = 40;
 constexpr double kRight = 16;
 constexpr double kEntryGap = 16;
 constexpr double kSymbol = 4;  // half of a symbol's size
-constexpr int kLeastRow = 24;
+constexpr int kLeastRow = 22;
 constexpr double kHighestRow = 64;
 
 double label_width(const std::vector<DotRow>& rows) {
@@ -27,6 +27,14 @@ double label_width(const std::vector<DotRow>& rows) {
   double width = 40;
   for (const DotRow& row : rows) width = std::max(width, metrics.horizontalAdvance(row.label));
   return width + 14;
+}
+
+QString value_text(const DotValue& dot) {
+  if (!std::isfinite(dot.value)) return QStringLiteral("–");
+  const int decimals = std::abs(dot.value) < 1 ? 4 : 2;
+  QString text = QString::number(dot.value, 'f', decimals);
+  if (std::isfinite(dot.error)) text += QStringLiteral(" ± ") + QString::number(dot.error, 'f', decimals);
+  return text;
 }
 
 QColor dot_color(const Theme& theme, std::size_t measurement) {
@@ -83,6 +91,11 @@ void DotChart::set_data(std::vector<QString> measurements, std::vector<DotRow> r
   update();
 }
 
+void DotChart::set_values_shown(bool shown) {
+  values_shown_ = shown;
+  update();
+}
+
 void DotChart::set_empty_text(const QString& text) {
   empty_text_ = text;
   update();
@@ -90,7 +103,7 @@ void DotChart::set_empty_text(const QString& text) {
 
 QSize DotChart::minimumSizeHint() const {
   const int rows = std::max<int>(2, static_cast<int>(rows_.size()));
-  return {240, static_cast<int>(kTitleHeight + 2 * kLegendHeight + kFoot) + rows * kLeastRow};
+  return {240, static_cast<int>(kTitleHeight + kLegendHeight + kFoot) + rows * kLeastRow};
 }
 
 int DotChart::head_lines(double width) const {
@@ -108,12 +121,21 @@ int DotChart::head_lines(double width) const {
   return lines;
 }
 
+double DotChart::value_width() const {
+  if (!values_shown_) return kRight;
+  double width = 0;
+  for (const DotRow& row : rows_) {
+    if (!row.values.empty()) width = std::max(width, tabular_width(body_font(), value_text(row.values.front())));
+  }
+  return width + kRight;
+}
+
 DotChart::Frame DotChart::frame_in(const QRectF& area) const {
   Frame frame;
   const double head = kTitleHeight + head_lines(area.width()) * kLegendHeight + 6;
   frame.head = QRectF(area.left(), area.top(), area.width(), head);
   const double left = label_width(rows_);
-  frame.dots = QRectF(area.left() + left, area.top() + head, std::max(1.0, area.width() - left - kRight),
+  frame.dots = QRectF(area.left() + left, area.top() + head, std::max(1.0, area.width() - left - value_width()),
                       std::max(1.0, area.height() - head - kFoot));
   frame.row_height =
       std::min(kHighestRow, frame.dots.height() / std::max<double>(1, static_cast<double>(rows_.size())));
@@ -196,7 +218,12 @@ void DotChart::draw_axis(QPainter& painter, const Theme& theme, const Frame& fra
   }
   QString unit = axis_title_;
   if (ticks.exponent != 0) unit += QLatin1Char(' ') + power_of_ten(ticks.exponent);
-  painter.drawText(QRectF(frame.dots.left(), frame.dots.bottom() + 21, frame.dots.width(), 16), Qt::AlignCenter, unit);
+  const double centre = frame.dots.center().x();  // a long title is centred as far as the chart's width allows
+  const double half = std::max(std::min(centre - frame.head.left(), frame.head.right() - centre),
+                               QFontMetricsF(caption_font()).horizontalAdvance(unit) / 2 + 1);
+  const double left =
+      std::clamp(centre - half, frame.head.left(), std::max(frame.head.left(), frame.head.right() - 2 * half));
+  painter.drawText(QRectF(left, frame.dots.bottom() + 21, 2 * half, 16), Qt::AlignCenter, unit);
   if (!reference_) return;
   const double x = frame.x_of(*reference_);
   painter.setPen(QPen(theme.secondary, 1, Qt::DashLine));
@@ -212,6 +239,10 @@ void DotChart::draw_rows(QPainter& painter, const Theme& theme, const Frame& fra
     painter.setPen(theme.text);
     painter.drawText(QRectF(left, top, frame.dots.left() - left - 10, frame.row_height),
                      Qt::AlignLeft | Qt::AlignVCenter, rows_[row].label);
+    if (values_shown_ && !rows_[row].values.empty()) {
+      draw_tabular(painter, QRectF(frame.dots.right(), top, value_width(), frame.row_height),
+                   Qt::AlignRight | Qt::AlignVCenter, value_text(rows_[row].values.front()));
+    }
     painter.setPen(QPen(theme.grid, 1));
     painter.drawLine(QPointF(left, top), QPointF(frame.dots.right(), top));
     // Each measurement has a line of its own within the row, so that equal values do not hide each other.

@@ -35,6 +35,8 @@ class DotChart : public QWidget, public FigureSource {
   void set_reference(std::optional<double> value, const QString& label = {});
   /// At most four measurements.
   void set_data(std::vector<QString> measurements, std::vector<DotRow> rows);
+  /// Writes the first measurement at the right end of each row, as a table does.
+  void set_values_shown(bool shown);
   void set_empty_text(const QString& text);
   [[nodiscard]] const std::vector<DotRow>& rows() const { return rows_; }
 
@@ -57,6 +59,7 @@ class DotChart : public QWidget, public FigureSource {
   };
   [[nodiscard]] Frame frame_in(const QRectF& area) const;
   [[nodiscard]] int head_lines(double width) const;
+  [[nodiscard]] double value_width() const;
   void paint(QPainter& painter, const Theme& theme, const QRectF& area) const;
   void draw_head(QPainter& painter, const Theme& theme, const Frame& frame) const;
   void draw_axis(QPainter& painter, const Theme& theme, const Frame& frame) const;
@@ -68,6 +71,7 @@ class DotChart : public QWidget, public FigureSource {
   std::optional<double> reference_;
   std::vector<QString> measurements_;
   std::vector<DotRow> rows_;
+  bool values_shown_ = false;
 };
 
 }  // namespace widgets
