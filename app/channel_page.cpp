@@ -53,11 +53,14 @@ QScrollArea* scroll_area(QWidget* content, QWidget* parent) {
 ChannelPage::ChannelPage(AnalysisWorker::Opener open, QWidget* parent)
     : AnalysisPage(std::move(open),
                    {"channel", tr("Channel"), tr("Measure the channel"), tr("Cancel the channel"),
-                    QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_C)},
+                    QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_6)},
                    parent) {
   add_controls();
   build();
   show_empty(empty_text());
+  connect(&strip(), &AnalysisStrip::finished, this, [this] {
+    if (!measurement_) show_empty(empty_text());  // cancelled, or a problem that the banner tells
+  });
 }
 
 void ChannelPage::add_controls() {

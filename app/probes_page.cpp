@@ -56,11 +56,14 @@ widgets::Plot* make_plot(QWidget* parent, const QString& title) {
 ProbesPage::ProbesPage(AnalysisWorker::Opener open, QWidget* parent)
     : AnalysisPage(std::move(open),
                    {"probes", tr("Probes"), tr("Measure the probes"), tr("Cancel the probes"),
-                    QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_P)},
+                    QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_3)},
                    parent) {
   add_controls();
   build();
   show_empty(empty_text());
+  connect(&strip(), &AnalysisStrip::finished, this, [this] {
+    if (!measurement_) show_empty(empty_text());  // cancelled, or a problem that the banner tells
+  });
 }
 
 void ProbesPage::add_controls() {

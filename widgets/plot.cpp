@@ -193,7 +193,7 @@ void Plot::data_changed() {
 void Plot::render_now() {
   state_->timer.stop();
   state_->refresh();
-  if (!isVisible()) return;  // showEvent catches up
+  if (!isVisible() || size().isEmpty()) return;  // showEvent or resizeEvent catches up
   const Theme& theme = theme_of(palette());
   state_->canvas.show(state_->scene, theme, QSizeF(size()));
   state_->canvas.replot();
