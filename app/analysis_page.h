@@ -65,7 +65,7 @@ class AnalysisPage : public QWidget {
   /// Takes away what is shown: it belongs to other runs. Says so in the empty text.
   virtual void clear() = 0;
 
-  [[nodiscard]] AnalysisStrip& strip() { return *strip_; }
+  [[nodiscard]] AnalysisStrip& strip() const { return *strip_; }
   /// Below the strip.
   [[nodiscard]] QVBoxLayout* content() { return content_; }
   void show_error(const QString& sentence);

@@ -19,6 +19,7 @@ constexpr int kPollMilliseconds = 40;
 constexpr int kGap = 12;
 constexpr int kProgressWidth = 140;
 constexpr int kProgressSteps = 1000;
+constexpr int kButtonWidth = 92;  // the same for either word, so that nothing moves
 
 }  // namespace
 
@@ -44,15 +45,16 @@ AnalysisStrip::AnalysisStrip(AnalysisWorker::Opener open, const QString& measure
   row_->setSpacing(kGap);
   widgets::set_kind(*text_, "caption");
   text_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  text_->setMinimumWidth(0);
-  text_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // long names are cut, not the page
+  text_->setWordWrap(true);  // two short lines in a narrow window
   progress_->setFixedWidth(kProgressWidth);
   progress_->setTextVisible(false);
   progress_->setAccessibleName(tr("Progress of the measurement"));
   progress_->hide();
   row_->addWidget(text_, 1);
   row_->addWidget(progress_);
-  row_->addWidget(make_button(action_, this, "primary"));
+  QPushButton* button = make_button(action_, this, "primary");
+  button->setMinimumWidth(kButtonWidth);
+  row_->addWidget(button);
   timer_.setInterval(kPollMilliseconds);
   connect(&timer_, &QTimer::timeout, this, &AnalysisStrip::poll);
 }

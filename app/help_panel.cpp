@@ -24,7 +24,11 @@ HelpPanel::HelpPanel(QWidget* parent) : QFrame(parent), pages_(new QComboBox(thi
   setAccessibleName(tr("Help"));
   setFixedWidth(kWidth);
   pages_->addItem(tr("Training page"), "training");
+  pages_->addItem(tr("Reachability page"), "reachability");
+  pages_->addItem(tr("Probes page"), "probes");
+  pages_->addItem(tr("Stability page"), "stability");
   pages_->addItem(tr("Rollouts page"), "rollouts");
+  pages_->addItem(tr("Channel page"), "channel");
   pages_->addItem(tr("The method"), "method");
   pages_->setAccessibleName(tr("Help page"));
   text_->setAccessibleName(tr("Help text"));

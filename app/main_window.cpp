@@ -13,15 +13,21 @@
 #include <utility>
 
 #include "app/action_button.h"
+#include "app/analysis_model.h"
+#include "app/analysis_page.h"
+#include "app/channel_page.h"
 #include "app/command_palette.h"
 #include "app/export_menu.h"
 #include "app/help_panel.h"
 #include "app/model_decoder.h"
 #include "app/paths.h"
+#include "app/probes_page.h"
+#include "app/reachability_page.h"
 #include "app/recipe_panel.h"
 #include "app/recipes.h"
 #include "app/run_library.h"
 #include "app/run_side.h"
+#include "app/stability_page.h"
 #include "app/status_line.h"
 #include "app/training_actions.h"
 #include "app/training_page.h"
@@ -44,11 +50,11 @@ constexpr int kRememberDelay = 500;  // a dragged slider is one step of undo
 MainWindow::MainWindow(widgets::ThemeController& theme, WindowOptions options)
     : theme_(theme), options_(std::move(options)), controller_(options_.make_job), library_(new RunLibrary(this)) {
   if (!options_.open_decoder) options_.open_decoder = open_decoder;
+  if (!options_.open_analysis) options_.open_analysis = open_analysis_model;
   setWindowTitle("Fullband");
   setMinimumSize(1024, 700);
   resize(1440, 900);
-  training_ = new TrainingPage(controller_, *library_, this);
-  rollouts_ = new RolloutsPage(options_.open_decoder, this);
+  make_pages();
   make_actions();
   build();
   connect_parts();
@@ -58,18 +64,43 @@ MainWindow::MainWindow(widgets::ThemeController& theme, WindowOptions options)
 
 MainWindow::~MainWindow() = default;
 
-void MainWindow::make_actions() {
+// In the order of the bar.
+void MainWindow::make_pages() {
+  pages_ = new QStackedWidget(this);
+  const auto add = [this](AnalysisPage* page) {
+    analysis_.push_back(page);
+    pages_->addWidget(page);
+    connect(page, &AnalysisPage::busy_changed, this, &MainWindow::refresh_status);
+  };
+  training_ = new TrainingPage(controller_, *library_, this);
+  rollouts_ = new RolloutsPage(options_.open_decoder, this);
+  pages_->addWidget(training_);
+  add(new ReachabilityPage(options_.open_analysis, this));
+  add(new ProbesPage(options_.open_analysis, this));
+  add(new StabilityPage(options_.open_analysis, this));
+  pages_->addWidget(rollouts_);
+  add(new ChannelPage(options_.open_analysis, this));
+}
+
+void MainWindow::make_page_actions() {
   auto* group = new QActionGroup(this);
-  const auto page = [&](const QString& text, const char* name, Qt::Key key) {
+  const auto page = [&](const QString& text, const std::string& name, Qt::Key key) {
     QAction* action = make_action(this, text, Qt::CTRL | key, [this, name] { show_page(name); });
     action->setCheckable(true);
-    action->setData(QString(name));
+    action->setData(QString::fromStdString(name));
     group->addAction(action);
     page_actions_.push_back(action);
   };
   page(tr("Training"), "training", Qt::Key_1);
-  page(tr("Rollouts"), "rollouts", Qt::Key_2);
+  page(tr("Reachability"), "reachability", Qt::Key_2);
+  page(tr("Probes"), "probes", Qt::Key_3);
+  page(tr("Stability"), "stability", Qt::Key_4);
+  page(tr("Rollouts"), "rollouts", Qt::Key_5);
+  page(tr("Channel"), "channel", Qt::Key_6);
+}
 
+void MainWindow::make_actions() {
+  make_page_actions();
   file_actions_ = {make_action(this, tr("New run"), Qt::CTRL | Qt::Key_N, [this] { new_run(); }),
                    make_action(this, tr("Open a run…"), Qt::CTRL | Qt::Key_O, [this] { choose_run(); }),
                    make_action(this, tr("Choose the runs folder…"), Qt::CTRL | Qt::SHIFT | Qt::Key_O,
@@ -114,6 +145,7 @@ QMenu* MainWindow::make_menu() {
   add(tr("Run"), file_actions_);
   add(tr("Pages"), page_actions_);
   add(tr("Training"), training_->actions());
+  for (AnalysisPage* page : analysis_) add(page->words().title, page->actions());
   add(tr("Rollouts"), rollouts_->actions());
   add(tr("View"), view_actions_);
   add(tr("Help"), help_actions_);
@@ -122,14 +154,9 @@ QMenu* MainWindow::make_menu() {
 }
 
 void MainWindow::build() {
-  const auto figures = [this] { return pages_->currentIndex() == 0 ? training_->figures() : rollouts_->figures(); };
-  export_menu_ = new ExportMenu(
-      figures, [this] { return figure_metadata(); }, this);
+  export_menu_ = new ExportMenu([this] { return present_figures(); }, [this] { return figure_metadata(); }, this);
   bar_ = new WindowBar(page_actions_, export_menu_, make_menu(), this);
   side_ = new RunSide(file_actions_[0], file_actions_[1], this);
-  pages_ = new QStackedWidget(this);
-  pages_->addWidget(training_);
-  pages_->addWidget(rollouts_);
   banner_ = new widgets::Banner(this);
   banner_->hide();
   help_ = new HelpPanel(this);
@@ -186,17 +213,33 @@ void MainWindow::connect_parts() {
 
 // ---- pages and views ------------------------------------------------------------------------------------------------
 
+// A page that is not known (a session of another version) is Training.
 void MainWindow::show_page(const std::string& page) {
-  const bool rollouts = page == "rollouts";
-  pages_->setCurrentWidget(rollouts ? static_cast<QWidget*>(rollouts_) : training_);
-  page_actions_[rollouts ? 1 : 0]->setChecked(true);
-  if (help_->isVisible() && help_->page() != "method") help_->show_page(rollouts ? "rollouts" : "training");
+  int index = 0;
+  for (std::size_t i = 0; i < page_actions_.size(); ++i) {
+    if (page_actions_[i]->data().toString().toStdString() == page) index = static_cast<int>(i);
+  }
+  pages_->setCurrentIndex(index);
+  page_actions_[static_cast<std::size_t>(index)]->setChecked(true);
+  if (help_->isVisible() && help_->page() != "method") help_->show_page(QString::fromStdString(present_page()));
+  refresh_status();
   view_changed();
+}
+
+std::string MainWindow::present_page() const {
+  return page_actions_[static_cast<std::size_t>(pages_->currentIndex())]->data().toString().toStdString();
+}
+
+std::vector<const widgets::FigureSource*> MainWindow::present_figures() const {
+  for (const AnalysisPage* page : analysis_) {
+    if (pages_->currentWidget() == page) return page->figures();
+  }
+  return pages_->currentWidget() == rollouts_ ? rollouts_->figures() : training_->figures();
 }
 
 ViewState MainWindow::present_view() const {
   ViewState view = session_.view;
-  view.page = pages_->currentWidget() == rollouts_ ? "rollouts" : "training";
+  view.page = present_page();
   view.charts = training_->view();
   view.token_colour = rollouts_->token_color();
   view.shown_runs = side_->shown();
@@ -232,7 +275,7 @@ void MainWindow::apply_view(const ViewState& view) {
 
 void MainWindow::toggle_help() {
   help_->setVisible(!help_->isVisible());
-  if (help_->isVisible()) help_->show_page(pages_->currentWidget() == rollouts_ ? "rollouts" : "training");
+  if (help_->isVisible()) help_->show_page(QString::fromStdString(present_page()));
 }
 
 // ---- runs -----------------------------------------------------------------------------------------------------------
@@ -245,7 +288,14 @@ void MainWindow::runs_selected() {
   // A run in training has its newest checkpoint read when it is done; with no run selected the last model stays.
   const bool in_training = controller_.busy() && session_.current_run == controller_.live_key();
   if (!in_training && !overlays.empty()) rollouts_->load(session_.current_run);
+  tell_analysis_pages(side_->shown());
   view_changed();
+}
+
+void MainWindow::tell_analysis_pages(const std::vector<std::string>& keys) {
+  std::vector<MeasuredRun> runs;
+  for (const std::string& key : keys) runs.push_back({key, side_->color_of(key)});
+  for (AnalysisPage* page : analysis_) page->show_runs(runs);
 }
 
 bool MainWindow::open_run(const std::string& key) {
@@ -345,6 +395,7 @@ void MainWindow::training_changed() {
   if (controller_.busy()) return;
   // The next training takes the controller's place: what this one measured stays with its run.
   if (now.end != engine::TrainingEnd::discarded && controller_.live()) library_->put(controller_.live());
+  for (AnalysisPage* page : analysis_) page->run_changed(controller_.live_key());
   if (closing_) {
     close();
   } else if (session_.current_run == controller_.live_key()) {
@@ -353,7 +404,11 @@ void MainWindow::training_changed() {
 }
 
 void MainWindow::refresh_status() {
-  status_->show_state(controller_.now(), rollouts_->activity());
+  QString activity = rollouts_->activity();
+  for (const AnalysisPage* page : analysis_) {
+    if (activity.isEmpty()) activity = page->activity();
+  }
+  status_->show_state(controller_.now(), activity);
   const auto live = controller_.live();
   const bool running = controller_.now().state == engine::TrainingState::running;
   status_->show_speed(running && live && !live->steps.empty() ? live->steps.back().tokens_per_second : 0);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/analysis_worker.h"
 #include "app/rollouts_page.h"
 #include "app/session_store.h"
 #include "app/training_controller.h"
@@ -26,6 +27,7 @@ class ThemeController;
 
 namespace app {
 
+class AnalysisPage;
 class CommandPalette;
 class ExportMenu;
 class HelpPanel;
@@ -40,7 +42,8 @@ struct WindowOptions {
   std::string run;                     ///< key of the run to open, empty for the session's
   QString theme;                       ///< overrides the session's when not empty
   JobMaker make_job = real_jobs();
-  RolloutsPage::Opener open_decoder;  ///< the real one when empty
+  RolloutsPage::Opener open_decoder;     ///< the real one when empty
+  AnalysisWorker::Opener open_analysis;  ///< the real one when empty
 };
 
 class MainWindow : public QWidget {
@@ -53,6 +56,7 @@ class MainWindow : public QWidget {
   [[nodiscard]] TrainingController& controller() { return controller_; }
   [[nodiscard]] TrainingPage& training_page() { return *training_; }
   [[nodiscard]] RolloutsPage& rollouts_page() { return *rollouts_; }
+  [[nodiscard]] const std::vector<AnalysisPage*>& analysis_pages() const { return analysis_; }
   [[nodiscard]] RunLibrary& library() { return *library_; }
   [[nodiscard]] const std::vector<QAction*>& actions_of_window() const { return all_actions_; }
   void show_page(const std::string& page);
@@ -71,7 +75,9 @@ class MainWindow : public QWidget {
 
  private:
   void build();
+  void make_pages();
   void make_actions();
+  void make_page_actions();
   QMenu* make_menu();
   void connect_parts();
   void restore_session();
@@ -85,6 +91,9 @@ class MainWindow : public QWidget {
   void training_changed();
   void update_live_entry();
   void refresh_status();
+  void tell_analysis_pages(const std::vector<std::string>& keys);
+  [[nodiscard]] std::string present_page() const;
+  [[nodiscard]] std::vector<const widgets::FigureSource*> present_figures() const;
   void new_run();
   void choose_run();
   void choose_runs_folder();
@@ -103,6 +112,7 @@ class MainWindow : public QWidget {
   RunLibrary* library_;
   TrainingPage* training_ = nullptr;
   RolloutsPage* rollouts_ = nullptr;
+  std::vector<AnalysisPage*> analysis_;  ///< in the order of the bar
   QStackedWidget* pages_ = nullptr;
   RunSide* side_ = nullptr;
   HelpPanel* help_ = nullptr;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "app/analysis_page.h"
 #include "app/main_window.h"
 #include "app/training_page.h"
 #include "engine/error.h"
@@ -48,6 +49,12 @@ void take_screenshots(MainWindow& window, const QString& folder) {
   window.training_page().update_now();
   settle();
   save(window, folder + "/training.png");
+  for (AnalysisPage* page : window.analysis_pages()) {
+    window.show_page(page->words().id);
+    wait_while([&] { return page->busy(); });
+    settle();
+    save(window, folder + "/" + page->words().id + ".png");
+  }
   window.show_page("rollouts");
   if (!window.rollouts_page().model().key.empty()) window.rollouts_page().run_example();
   wait_while([&] { return window.rollouts_page().busy(); });

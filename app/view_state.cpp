@@ -10,6 +10,7 @@ namespace app {
 namespace {
 
 constexpr std::size_t kHistoryLimit = 200;
+constexpr std::array kPages = {"training", "reachability", "probes", "stability", "rollouts", "channel"};
 
 struct AxisName {
   XAxis axis;
@@ -47,8 +48,8 @@ nlohmann::json to_json(const ViewState& view) {
 
 ViewState view_state_from_json(const nlohmann::json& object) {
   ViewState view;
-  view.page = object.value("page", view.page);
-  if (view.page != "rollouts") view.page = "training";
+  const std::string page = object.value("page", view.page);
+  if (std::find(std::begin(kPages), std::end(kPages), page) != std::end(kPages)) view.page = page;
   view.charts.x = x_axis_from_string(object.value("x", std::string("step")));
   view.charts.log_x = object.value("log_x", view.charts.log_x);
   view.charts.log_y = object.value("log_y", view.charts.log_y);

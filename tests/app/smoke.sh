@@ -43,7 +43,7 @@ sleep 1
 # Differing bytes between two pictures of the screen.
 changed() { cmp -l "$1" "$2" 2>/dev/null | wc -l || true; }
 
-xdotool key ctrl+2
+xdotool key ctrl+5
 xdotool key alt+p
 xdotool type --delay 20 'required = 3
 completed = 3

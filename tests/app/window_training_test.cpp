@@ -158,7 +158,7 @@ TEST_F(WindowTrainingTest, WhatWasTypedComesBack) {
   auto recipe = small_recipe("half an idea");
   recipe.train.rate = 3.5e-3;
   window_->training_page().set_recipe(recipe, 42);
-  QTest::keyClick(window_.get(), Qt::Key_2, Qt::ControlModifier);
+  QTest::keyClick(window_.get(), Qt::Key_5, Qt::ControlModifier);
   auto* prompt = named<QPlainTextEdit>("Prompt");
   prompt->setFocus();
   QTest::keyClicks(prompt, "state = 1");
