@@ -169,12 +169,12 @@ void ChannelPage::measure() {
   wanted.rows = rows_->value();
   wanted.feedback_passes = passes_->value();
   wanted.seed = static_cast<std::uint64_t>(seed_->value());
-  if (!measurement_) show_empty(tr("measuring…"));
   const auto work = [this, wanted](AnalysisModel& model, const AnalysisControl& control) -> std::function<void()> {
     auto result = std::make_shared<ChannelMeasurement>(measure_channel(model, wanted, control));
     return [this, result] { take(std::move(*result)); };
   };
   start({{runs().front().key, work}});
+  if (!measurement_) show_empty(strip().busy() ? tr("measuring…") : empty_text());  // it may have failed at once
 }
 
 void ChannelPage::take(ChannelMeasurement measurement) {

@@ -183,13 +183,13 @@ std::optional<engine::ProbeRequest> ProbesPage::request() {
 void ProbesPage::measure() {
   const auto wanted = request();
   if (!wanted) return;
-  if (!measurement_) show_empty(tr("measuring…"));
   const auto work = [this, wanted = *wanted](AnalysisModel& model,
                                              const AnalysisControl& control) -> std::function<void()> {
     auto result = std::make_shared<ProbeMeasurement>(measure_probes(model, wanted, control));
     return [this, result] { take(std::move(*result)); };
   };
   start({{runs().front().key, work}});
+  if (!measurement_) show_empty(strip().busy() ? tr("measuring…") : empty_text());  // it may have failed at once
 }
 
 void ProbesPage::take(ProbeMeasurement measurement) {
