@@ -20,6 +20,14 @@ std::string one_sentence(const std::string& message) {
   return message.substr(0, end);
 }
 
+/// The first argument where it should be a verb and is none.
+std::string unknown_verb(const CLI::App& app, int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-') return "";
+  const std::string first = argv[1];
+  const auto verbs = app.get_subcommands([&](const CLI::App* verb) { return verb->get_name() == first; });
+  return verbs.empty() ? first : "";
+}
+
 int perform(const Action& action, const Streams& streams) {
   try {
     return action(streams);
@@ -53,6 +61,11 @@ int run(int argc, const char* const* argv, const Streams& streams) {
   add_likelihood_command(app, action);
   add_prefill_command(app, action);
   add_gate_command(app, action);
+  add_reproduce_command(app, action);
+  if (const std::string verb = unknown_verb(app, argc, argv); !verb.empty()) {
+    streams.err << "fullband-cli: there is no verb called " << verb << " (see --help)\n";
+    return kBadArguments;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& request) {  // --help and --version
