@@ -251,8 +251,8 @@ void DotChart::draw_rows(QPainter& painter, const Theme& theme, const Frame& fra
     for (std::size_t i = 0; i < rows_[row].values.size(); ++i) {
       const DotValue& dot = rows_[row].values[i];
       if (!std::isfinite(dot.value)) continue;
-      const QPointF at(frame.x_of(dot.value),
-                       top + frame.row_height / 2 + (static_cast<double>(i) - (count - 1) / 2) * step);
+      const double y = top + frame.row_height / 2 + (static_cast<double>(i) - (count - 1) / 2) * step;
+      const QPointF at(frame.x_of(dot.value), std::floor(y) + 0.5);  // bars of one sharp pixel
       const QColor color = dot_color(theme, i);
       if (std::isfinite(dot.error) && dot.error > 0) {
         painter.setPen(QPen(color, 1));
