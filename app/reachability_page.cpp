@@ -33,8 +33,8 @@ constexpr double kNarrowCell = 13;   // px: below it panels stand one below the 
 constexpr int kPanelMargins = 84;    // px of a panel beside its cells
 constexpr int kTallEnough = 620;     // px of the page that three panels in a column need
 constexpr double kLargestCell = 40;  // px
-constexpr int kPanelFrame = 112;     // px of a panel above and below its cells
-constexpr int kLowestPanel = 210;    // px
+constexpr int kPanelFrame = 126;     // px of a panel above and below its cells
+constexpr int kLowestPanel = 224;    // px
 
 AnalysisWords reach_words() {
   return {"reachability", QObject::tr("Reachability"), QObject::tr("Measure the influence"),
@@ -281,8 +281,7 @@ void ReachabilityPage::draw_influence() {
     influence_->set_matrix({});
     return;
   }
-  influence_->set_title(
-      tr("Measured influence on %1, %2").arg(cell_text(result_->cell), widgets::mode_name(result_->mode)));
+  influence_->set_title(tr("Influence on %1, %2").arg(cell_text(result_->cell), widgets::mode_name(result_->mode)));
   influence_->set_matrix(influence_matrix(*result_));
 }
 

@@ -109,7 +109,7 @@ void StabilityPage::build_charts() {
          "over those alone that can still move."));
   exact_->setToolTip(tr("After f passes the first f + 1 positions hold what sequential decoding would compute."));
   matrix_ = new widgets::Heatmap(this);
-  matrix_->set_title(tr("Update norm by position and pass"));
+  matrix_->set_title(tr("Update norm by position"));
   matrix_->set_axes(tr("position t, from 0"), tr("feedback pass f"), tr("norm"));
   matrix_->set_origin(0, 1);
   matrix_->set_log(true);
@@ -190,7 +190,7 @@ void StabilityPage::draw_matrix() {
   }
   const StabilityResult& first = results_.front();
   matrix_->set_title(results_.size() > 1 ? tr("Update norm, %1").arg(QString::fromStdString(first.name))
-                                         : tr("Update norm by position and pass"));
+                                         : tr("Update norm by position"));
   matrix_->set_matrix(update_matrix(first));
   matrix_->set_line(wavefront(first), tr("wavefront: exact above it"));
 }
@@ -210,9 +210,7 @@ void StabilityPage::show_verdict() {
   const StabilityResult& first = results_.front();
   QString on = tr("%1, step %2").arg(QString::fromStdString(first.name), widgets::count_text(first.step));
   if (results_.size() > 1) on = tr("%1 runs").arg(results_.size());
-  strip().set_measured_on(
-      tr("%1 · %2 held-out rows, %3 scored positions · rows from seed 1")
-          .arg(on, widgets::count_text(first.curves.rows), widgets::count_text(first.curves.scored_positions)));
+  strip().set_measured_on(tr("%1 · %2 held-out rows · seed 1").arg(on, widgets::count_text(first.curves.rows)));
 }
 
 std::vector<const widgets::FigureSource*> StabilityPage::figures() const { return {loss_, update_, matrix_, exact_}; }

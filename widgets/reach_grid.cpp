@@ -14,7 +14,8 @@ using engine::Cell;
 using engine::CellState;
 using engine::StairState;
 
-constexpr double kHead = 42;  // title and counts
+constexpr double kHead = 42;  // title and a line of counts
+constexpr double kLine = 14;  // another one, where they need it
 constexpr double kLeft = 40;
 constexpr double kFoot = 38;
 constexpr double kLargest = 44;  // side of a cell
@@ -23,6 +24,11 @@ constexpr double kSymbolsFrom = 7;
 QColor with_alpha(QColor color, double share) {
   color.setAlphaF(static_cast<float>(share));
   return color;
+}
+
+/// In a narrow panel the counts take two lines.
+double head_height(const QString& counts, double width) {
+  return QFontMetricsF(caption_font()).horizontalAdvance(counts) > width ? kHead + kLine : kHead;
 }
 
 }  // namespace
@@ -110,7 +116,7 @@ QString ReachGrid::describe(Cell cell) const {
 
 // Cells are squares where there is room, and lie in the middle.
 QRectF ReachGrid::cells_in(const QRectF& area) const {
-  const QRectF room = area.adjusted(kLeft, kHead, -8, -kFoot);
+  const QRectF room = area.adjusted(kLeft, head_height(counts(), area.width()), -8, -kFoot);
   const auto columns = static_cast<double>(std::max<std::int64_t>(grid_.positions, 1));
   const auto rows = static_cast<double>(grid_.layers + 1);
   const double width = std::min({room.width() / columns, kLargest});
@@ -206,8 +212,8 @@ void ReachGrid::paint(QPainter& painter, const Theme& theme, const QRectF& area)
   }
   painter.setFont(caption_font());
   painter.setPen(theme.secondary);
-  const QString below = QFontMetricsF(caption_font()).elidedText(counts(), Qt::ElideRight, area.width());
-  painter.drawText(QRectF(area.left(), area.top() + 19, area.width(), 16), Qt::AlignLeft | Qt::AlignVCenter, below);
+  const QRectF head(area.left(), area.top() + 19, area.width(), head_height(counts(), area.width()) - 22);
+  painter.drawText(head, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, counts());
   const QRectF cells = cells_in(area);
   for (std::int64_t position = 0; position < grid_.positions; ++position) {
     for (std::int64_t depth = 0; depth <= grid_.layers; ++depth) {
