@@ -40,7 +40,7 @@ std::string text_of(const StabilityVerdict& verdict, const StabilityCurves& curv
   if (verdict.pass == 0) return "No position can move, so nothing can be said; use longer rows.";
   std::ostringstream text;
   text.precision(3);
-  text << "In pass " << verdict.pass << " " << curves.movable_positions[static_cast<std::size_t>(verdict.pass - 1)]
+  text << "In pass " << verdict.pass << ", " << curves.movable_positions[static_cast<std::size_t>(verdict.pass - 1)]
        << " of " << curves.scored_positions << " scored positions can still move; their update norm is "
        << 100 * verdict.update_ratio << " % of the first pass's and the loss is " << std::showpos
        << verdict.loss_change.value << std::noshowpos << " ± " << verdict.loss_change.error

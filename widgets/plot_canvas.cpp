@@ -159,7 +159,7 @@ void PlotCanvas::add_dots(const PlotScene& scene, const Polyline& points, const 
 
 void PlotCanvas::show_crosshair(const PlotScene& scene, const Theme& theme, std::optional<double> x) {
   crosshair_->show(scene, theme, x);
-  plot_->layer("crosshair")->replot();
+  if (!plot_->size().isEmpty()) plot_->layer("crosshair")->replot();
 }
 
 }  // namespace widgets
