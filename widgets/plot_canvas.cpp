@@ -40,6 +40,7 @@ PlotCanvas::PlotCanvas(QWidget* parent) : x_ticker_(new FixedTicker), y_ticker_(
   plot_->setNoAntialiasingOnDrag(false);
   plot_->setAttribute(Qt::WA_TransparentForMouseEvents);
   plot_->setFocusPolicy(Qt::NoFocus);
+  plot_->setMinimumSize(1, 1);  // a buffer without room cannot be painted, and QCustomPlot would try
   header_ = new PlotHeader(plot_);
   plot_->plotLayout()->insertRow(0);
   plot_->plotLayout()->addElement(0, 0, header_);
@@ -159,7 +160,7 @@ void PlotCanvas::add_dots(const PlotScene& scene, const Polyline& points, const 
 
 void PlotCanvas::show_crosshair(const PlotScene& scene, const Theme& theme, std::optional<double> x) {
   crosshair_->show(scene, theme, x);
-  if (!plot_->size().isEmpty()) plot_->layer("crosshair")->replot();
+  plot_->layer("crosshair")->replot();
 }
 
 }  // namespace widgets
