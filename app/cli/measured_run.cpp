@@ -43,28 +43,9 @@ std::string measured_on_text(const MeasureOptions& options, const LoadedRun& run
 
 QuestionSet find_questions(const LoadedRun& run, const std::string& task_or_file, std::uint64_t seed,
                            std::int64_t rows) {
-  QuestionSet set;
-  if (std::filesystem::is_regular_file(task_or_file)) {
-    set.name = task_or_file;
-    set.questions = engine::jsonl_questions(task_or_file);
-    if (static_cast<std::int64_t>(set.questions.size()) > rows) set.questions.resize(static_cast<std::size_t>(rows));
-    return set;
-  }
+  if (std::filesystem::is_regular_file(task_or_file)) return app::find_questions({}, task_or_file, seed, rows);
   const engine::Recipe recipe = engine::recipe_from_json(run.description.at("recipe"));
-  nlohmann::json wanted = {{"name", task_or_file}};
-  for (const nlohmann::json& task : recipe.data.tasks) {
-    if (task_or_file.empty() || task.at("name") == task_or_file) {
-      wanted = task;
-      break;
-    }
-  }
-  if (wanted.at("name") == "")
-    throw engine::ConfigError("--task", "this run was not trained on a task; name one, or a JSON Lines file");
-  wanted.erase("share");
-  set.task = engine::data::make_task(wanted, recipe.data.validation_share);
-  set.name = set.task->name();
-  set.questions = engine::task_questions(*set.task, seed, rows);
-  return set;
+  return app::find_questions(recipe.data, task_or_file, seed, rows, "--task");
 }
 
 std::unique_ptr<engine::data::BatchSource> validation_source(const LoadedRun& run) {

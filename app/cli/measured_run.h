@@ -10,6 +10,7 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/run_source.h"
+#include "app/question_set.h"
 #include "engine/data/batch_source.h"
 #include "engine/estimate.h"
 #include "engine/evaluation.h"
@@ -38,12 +39,6 @@ nlohmann::json measured_on(const MeasureOptions& options, const LoadedRun& run);
 /// The same as a sentence's beginning, "demo, step 2000, seed 1".
 std::string measured_on_text(const MeasureOptions& options, const LoadedRun& run);
 
-/// Questions, and the task they come from, which must outlive them.
-struct QuestionSet {
-  std::unique_ptr<engine::data::Task> task;
-  std::string name;  ///< of the task, or the file
-  std::vector<engine::Question> questions;
-};
 /// Held-out questions of a task (empty: the run's first) as the run was trained on it where it was, otherwise with the
 /// task's own defaults; or the first `rows` of a JSON Lines file.
 QuestionSet find_questions(const LoadedRun& run, const std::string& task_or_file, std::uint64_t seed,

@@ -41,11 +41,7 @@ MeasuredPrompts find_prompts(const RolloutMeasureOptions& options, const Measure
   }
   const QuestionSet set = find_questions(run.loaded, options.task, options.measure.seed, options.rows);
   prompts.source = set.name;
-  for (const engine::Question& question : set.questions) {
-    prompts.tokens.push_back(run.model.tokenizer().encode(question.example.prompt));
-    const auto keep = static_cast<std::size_t>(options.prompt_tokens);
-    if (keep > 0 && prompts.tokens.back().size() > keep) prompts.tokens.back().resize(keep);
-  }
+  prompts.tokens = prompt_tokens(set, run.model.tokenizer(), options.prompt_tokens);
   return prompts;
 }
 
