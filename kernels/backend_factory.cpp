@@ -4,17 +4,32 @@
 #include "kernels/backend.h"
 #include "kernels/cpu/backend.h"
 #include "kernels/error.h"
+#if defined(FULLBAND_WITH_CUDA)
+#include "kernels/cuda/make_cuda.h"
+#endif
 
 namespace kernels {
+namespace {
+
+#if defined(FULLBAND_WITH_CUDA)
+bool has_gpu() { return cuda::device_count() > 0; }
+std::unique_ptr<Backend> make_gpu(const std::string& device) { return cuda::make_cuda_backend(device); }
+#else
+bool has_gpu() { return false; }
+std::unique_ptr<Backend> make_gpu(const std::string& device) {
+  throw DeviceError("The device '" + device + "' is missing: this build has no CUDA support; use 'cpu' or 'auto'.");
+}
+#endif
+
+}  // namespace
 
 std::unique_ptr<Backend> make_backend(const std::string& device, int threads) {
   if (threads < 0) throw DeviceError("The thread count is negative; give 0 for all cores.");
+  if (device.rfind("cuda", 0) == 0) return make_gpu(device);
+  if (device == "auto" && has_gpu()) return make_gpu("cuda");
   if (device == "cpu" || device == "auto") {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     return std::make_unique<cpu::CpuBackend>(threads == 0 ? cores : threads);
-  }
-  if (device.rfind("cuda", 0) == 0) {
-    throw DeviceError("The device '" + device + "' is missing: this build has no CUDA support; use 'cpu' or 'auto'.");
   }
   throw DeviceError("The device '" + device + "' is unknown; use 'cpu', 'cuda:N' or 'auto'.");
 }

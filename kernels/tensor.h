@@ -15,14 +15,14 @@ struct ConstView {
   std::int64_t cols = 0;
   std::int64_t stride = 0;
 
-  [[nodiscard]] bool present() const { return data != nullptr; }
-  [[nodiscard]] std::int64_t size() const { return rows * cols; }
-  [[nodiscard]] bool contiguous() const { return stride == cols || rows <= 1; }
-  [[nodiscard]] const float* row(std::int64_t r) const { return data + r * stride; }
-  [[nodiscard]] ConstView row_range(std::int64_t first, std::int64_t count) const {
+  [[nodiscard]] constexpr bool present() const { return data != nullptr; }
+  [[nodiscard]] constexpr std::int64_t size() const { return rows * cols; }
+  [[nodiscard]] constexpr bool contiguous() const { return stride == cols || rows <= 1; }
+  [[nodiscard]] constexpr const float* row(std::int64_t r) const { return data + r * stride; }
+  [[nodiscard]] constexpr ConstView row_range(std::int64_t first, std::int64_t count) const {
     return {data + first * stride, count, cols, stride};
   }
-  [[nodiscard]] ConstView column_range(std::int64_t first, std::int64_t count) const {
+  [[nodiscard]] constexpr ConstView column_range(std::int64_t first, std::int64_t count) const {
     return {data + first, rows, count, stride};
   }
 };
@@ -34,15 +34,15 @@ struct View {
   std::int64_t cols = 0;
   std::int64_t stride = 0;
 
-  operator ConstView() const { return {data, rows, cols, stride}; }  // NOLINT(google-explicit-constructor)
-  [[nodiscard]] bool present() const { return data != nullptr; }
-  [[nodiscard]] std::int64_t size() const { return rows * cols; }
-  [[nodiscard]] bool contiguous() const { return stride == cols || rows <= 1; }
-  [[nodiscard]] float* row(std::int64_t r) const { return data + r * stride; }
-  [[nodiscard]] View row_range(std::int64_t first, std::int64_t count) const {
+  constexpr operator ConstView() const { return {data, rows, cols, stride}; }  // NOLINT(google-explicit-constructor)
+  [[nodiscard]] constexpr bool present() const { return data != nullptr; }
+  [[nodiscard]] constexpr std::int64_t size() const { return rows * cols; }
+  [[nodiscard]] constexpr bool contiguous() const { return stride == cols || rows <= 1; }
+  [[nodiscard]] constexpr float* row(std::int64_t r) const { return data + r * stride; }
+  [[nodiscard]] constexpr View row_range(std::int64_t first, std::int64_t count) const {
     return {data + first * stride, count, cols, stride};
   }
-  [[nodiscard]] View column_range(std::int64_t first, std::int64_t count) const {
+  [[nodiscard]] constexpr View column_range(std::int64_t first, std::int64_t count) const {
     return {data + first, rows, count, stride};
   }
 };
@@ -58,7 +58,7 @@ struct IndexView {
   std::int32_t* data = nullptr;
   std::int64_t count = 0;
 
-  operator ConstIndexView() const { return {data, count}; }  // NOLINT(google-explicit-constructor)
+  constexpr operator ConstIndexView() const { return {data, count}; }  // NOLINT(google-explicit-constructor)
 };
 
 class Backend;

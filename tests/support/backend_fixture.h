@@ -15,6 +15,9 @@
 #include "kernels/backend.h"
 #include "kernels/error.h"
 #include "tests/support/matrix.h"
+#if defined(FULLBAND_CUDA_HOST)
+#include "tests/support/cuda_host/scheduler.h"
+#endif
 
 namespace support {
 
@@ -126,25 +129,48 @@ class DeviceIndices {
   kernels::Buffer buffer_;
 };
 
+/// On the host's device, whether the threads of a block run in random order; nothing on others.
+inline void shuffle_threads([[maybe_unused]] bool shuffled) {
+#if defined(FULLBAND_CUDA_HOST)
+  cuda_host::set_thread_order(shuffled ? 1 : 0);
+#endif
+}
+
 /// One way of running a test.
 struct BackendCase {
+  std::string name;
   std::string device;
   std::int64_t padding = 0;  ///< floats between the rows of every operand
 };
 
 inline std::string case_name(const ::testing::TestParamInfo<BackendCase>& info) {
-  return info.param.device + (info.param.padding == 0 ? "_contiguous" : "_strided");
+  return info.param.name + (info.param.padding == 0 ? "_contiguous" : "_strided");
 }
 
-inline void PrintTo(const BackendCase& c, std::ostream* out) { *out << c.device << " padding " << c.padding; }
+inline void PrintTo(const BackendCase& c, std::ostream* out) { *out << c.name << " padding " << c.padding; }
 
-inline std::vector<BackendCase> backend_cases() { return {{"cpu", 0}, {"cpu", 3}}; }
+/// In the program that has the GPU engine's sources on the host, "cuda" is that; see tests/cuda_host.cmake.
+inline std::vector<BackendCase> backend_cases() {
+#if defined(FULLBAND_CUDA_HOST)
+  return {{"cuda_host", "cuda:0", 0}, {"cuda_host", "cuda:0", 3}};
+#elif defined(FULLBAND_TEST_CUDA)
+  return {{"cpu", "cpu", 0}, {"cpu", "cpu", 3}, {"cuda", "cuda:0", 0}, {"cuda", "cuda:0", 3}};
+#else
+  return {{"cpu", "cpu", 0}, {"cpu", "cpu", 3}};
+#endif
+}
 
 class BackendTest : public ::testing::TestWithParam<BackendCase> {
  protected:
   static constexpr int kThreads = 2;
 
-  void SetUp() override { backend_ = kernels::make_backend(GetParam().device, kThreads); }
+  void SetUp() override {
+    if (GetParam().name == "cuda" && kernels::make_backend("auto")->info().name == "CPU") {
+      GTEST_SKIP() << "this machine has no GPU";
+    }
+    shuffle_threads(GetParam().padding > 0);
+    backend_ = kernels::make_backend(GetParam().device, kThreads);
+  }
   void TearDown() override {
     for (const DeviceMatrix& m : matrices_) EXPECT_TRUE(m.guards_intact()) << "an operation wrote outside its operand";
     for (const DeviceIndices& i : indices_) EXPECT_TRUE(i.guards_intact()) << "an operation wrote outside its operand";
@@ -154,6 +180,8 @@ class BackendTest : public ::testing::TestWithParam<BackendCase> {
   }
 
   kernels::Backend& backend() { return *backend_; }
+  /// Whether operations look at index values; a GPU leaves rows with a wrong one out.
+  [[nodiscard]] static bool checks_indices() { return GetParam().device == "cpu"; }
   /// Uploads an operand.
   DeviceMatrix& device(const Matrix& host) { return matrices_.emplace_back(*backend_, host, GetParam().padding); }
   DeviceIndices& device(const std::vector<std::int32_t>& host) { return indices_.emplace_back(*backend_, host); }
