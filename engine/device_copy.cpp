@@ -16,15 +16,20 @@ kernels::View upload_matrix(kernels::Backend& backend, Arena& arena, const std::
   return view;
 }
 
-std::vector<float> download_matrix(kernels::Backend& backend, kernels::ConstView view) {
-  std::vector<float> values(static_cast<std::size_t>(view.size()));
+void download_matrix(kernels::Backend& backend, kernels::ConstView view, std::vector<float>& values) {
+  values.resize(static_cast<std::size_t>(view.size()));
   if (view.contiguous()) {
     backend.download(view.data, values.data(), view.size() * std::int64_t{sizeof(float)});
-    return values;
+    return;
   }
   for (std::int64_t r = 0; r < view.rows; ++r) {
     backend.download(view.row(r), values.data() + r * view.cols, view.cols * std::int64_t{sizeof(float)});
   }
+}
+
+std::vector<float> download_matrix(kernels::Backend& backend, kernels::ConstView view) {
+  std::vector<float> values;
+  download_matrix(backend, view, values);
   return values;
 }
 

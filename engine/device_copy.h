@@ -17,6 +17,8 @@ kernels::View upload_matrix(kernels::Backend& backend, Arena& arena, const std::
 
 /// Row-major values of a view of any stride.
 std::vector<float> download_matrix(kernels::Backend& backend, kernels::ConstView view);
+/// The same into `values`, whose memory is used again.
+void download_matrix(kernels::Backend& backend, kernels::ConstView view, std::vector<float>& values);
 std::vector<std::int32_t> download_indices(kernels::Backend& backend, kernels::ConstIndexView view);
 
 }  // namespace engine

@@ -10,19 +10,28 @@ namespace engine {
 using kernels::ConstView;
 using kernels::View;
 
-DeviceBatch upload_batch(kernels::Backend& backend, Arena& arena, const data::Batch& batch) {
-  const double sum = std::accumulate(batch.weights.begin(), batch.weights.end(), 0.0);
-  std::vector<float> normalised(batch.weights.size(), 0.0F);
+std::vector<float> shares_of_sum(const std::vector<float>& weights) {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::vector<float> shares(weights.size(), 0.0F);
   if (sum > 0) {
-    std::transform(batch.weights.begin(), batch.weights.end(), normalised.begin(),
+    std::transform(weights.begin(), weights.end(), shares.begin(),
                    [sum](float w) { return static_cast<float>(w / sum); });
   }
+  return shares;
+}
+
+DeviceBatch upload_batch(kernels::Backend& backend, Arena& arena, const data::Batch& batch,
+                         const std::vector<float>& shares) {
   DeviceBatch device;
   device.tokens = upload_indices(backend, arena, batch.tokens);
   device.positions = upload_indices(backend, arena, batch.positions);
   device.targets = upload_indices(backend, arena, batch.targets);
-  device.weight = upload_matrix(backend, arena, normalised, 1);
+  device.weight = upload_matrix(backend, arena, shares, 1);
   return device;
+}
+
+DeviceBatch upload_batch(kernels::Backend& backend, Arena& arena, const data::Batch& batch) {
+  return upload_batch(backend, arena, batch, shares_of_sum(batch.weights));
 }
 
 std::vector<std::int32_t> fused_flags(const data::Batch& batch, const std::vector<std::int64_t>& plain_length) {
@@ -81,10 +90,17 @@ PassRows score(Tape& tape, const Transformer& model, const DeviceBatch& batch, c
 std::vector<PassRows> run_passes(Tape& tape, Transformer& model, const DeviceBatch& batch,
                                  const PassSettings& settings) {
   std::vector<PassRows> rows;
+  run_passes(tape, model, batch, settings, rows);
+  return rows;
+}
+
+void run_passes(Tape& tape, Transformer& model, const DeviceBatch& batch, const PassSettings& settings,
+                std::vector<PassRows>& rows) {
+  rows.clear();
   const Variable embeddings = model.embed(batch.tokens);
   StackOutput top = model.stack(model.plain_input(embeddings, false), batch.positions);
   rows.push_back(score(tape, model, batch, settings, top.normed, 1.0F));
-  if (settings.passes == 1) return rows;
+  if (settings.passes == 1) return;
 
   const Variable token = model.token_side(embeddings);
   const Variable plain = model.plain_input(embeddings, true);
@@ -95,7 +111,6 @@ std::vector<PassRows> run_passes(Tape& tape, Transformer& model, const DeviceBat
     top = model.stack(model.fused_input(state, token, plain, fused, 1), batch.positions);
     rows.push_back(score(tape, model, batch, settings, top.normed, coefficient));
   }
-  return rows;
 }
 
 double mean_loss(const std::vector<float>& nll, const std::vector<float>& weights) {

@@ -21,6 +21,11 @@ struct DeviceBatch {
   kernels::ConstIndexView targets;    ///< [N]
   kernels::ConstView weight;          ///< [N,1] loss weights divided by their sum
 };
+/// Each weight over the sum of all; zeros when they sum to nothing.
+std::vector<float> shares_of_sum(const std::vector<float>& weights);
+/// `shares` are those of the batch's weights.
+DeviceBatch upload_batch(kernels::Backend& backend, Arena& arena, const data::Batch& batch,
+                         const std::vector<float>& shares);
 DeviceBatch upload_batch(kernels::Backend& backend, Arena& arena, const data::Batch& batch);
 
 /// Flags [rows*seq]: fused where the place in the row is at or past its plain length and the document has a position
@@ -47,6 +52,9 @@ using PassRows = ops::LossRows;
 /// Runs the passes; with the tape recording, Tape::backward() then gives the gradient of the objective.
 std::vector<PassRows> run_passes(Tape& tape, Transformer& model, const DeviceBatch& batch,
                                  const PassSettings& settings);
+/// The same into `rows`, whose memory is used again.
+void run_passes(Tape& tape, Transformer& model, const DeviceBatch& batch, const PassSettings& settings,
+                std::vector<PassRows>& rows);
 
 /// Weighted mean of one pass's per-row losses, in nats.
 double mean_loss(const std::vector<float>& nll, const std::vector<float>& weights);

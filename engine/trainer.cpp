@@ -7,17 +7,11 @@
 #include <cmath>
 #include <optional>
 
-#include "engine/arena.h"
 #include "engine/data/batch_source.h"
-#include "engine/device_copy.h"
 #include "engine/error.h"
-#include "engine/multipass.h"
-#include "engine/optimizer.h"
-#include "engine/parameters.h"
 #include "engine/run_store.h"
 #include "engine/schedule.h"
-#include "engine/tape.h"
-#include "engine/transformer.h"
+#include "engine/training_step.h"
 #include "engine/validation.h"
 #include "engine/version.h"
 
@@ -64,31 +58,24 @@ class Trainer : public TrainingJob {
         options_(std::move(options)),
         source_(std::move(source)),
         backend_(kernels::make_backend(options_.device, options_.threads)),
-        parameters_(*backend_, recipe_.model, true),
-        optimizer_(*backend_, parameters_),
-        arena_(*backend_),
-        tape_(*backend_, arena_),
-        model_(tape_, parameters_) {
-    tape_.seal();
-    norm_ = backend_->allocate(sizeof(float));
-  }
+        step_(*backend_, recipe_.model) {}
 
   void begin_new() {
-    parameters_.load(initial_parameters(recipe_.model, options_.seed), "initial parameters");
+    step_.parameters().load(initial_parameters(recipe_.model, options_.seed), "initial parameters");
     writer_ = std::make_unique<RunWriter>(RunWriter::create(
         options_.folder, run_description(recipe_, options_, backend_->info().name, source_->data_hash())));
   }
 
   /// The seed's start values again, for a run that has no checkpoint yet.
   void begin_again() {
-    parameters_.load(initial_parameters(recipe_.model, options_.seed), "initial parameters");
+    step_.parameters().load(initial_parameters(recipe_.model, options_.seed), "initial parameters");
     writer_ = std::make_unique<RunWriter>(RunWriter::resume(options_.folder, 0));
   }
 
   void go_on_from(const Checkpoint& checkpoint) {
     const std::string source = options_.folder.string();
     if (!(checkpoint.config == recipe_.model)) throw FormatError(source, "the checkpoint's model is not the run's");
-    parameters_.load(checkpoint.model, source);
+    step_.parameters().load(checkpoint.model, source);
     std::vector<std::int64_t> counts;
     try {
       const nlohmann::json& state = checkpoint.state;
@@ -96,12 +83,12 @@ class Trainer : public TrainingJob {
       progress_.tokens = state.at("tokens");
       progress_.token_equivalents = state.at("token_equivalents");
       progress_.wall_seconds = state.at("wall_seconds");
-      for (const ParameterInfo& info : parameters_.layout())
+      for (const ParameterInfo& info : step_.parameters().layout())
         counts.push_back(state.at("steps_with_gradient").at(info.name));
     } catch (const nlohmann::json::exception& error) {
       throw FormatError(source, std::string("state.json of the checkpoint cannot be used: ") + error.what());
     }
-    optimizer_.load(checkpoint.optim, counts, recipe_.train.optimizer, source);
+    step_.optimizer().load(checkpoint.optim, counts, recipe_.train.optimizer, source);
     writer_ = std::make_unique<RunWriter>(RunWriter::resume(options_.folder, progress_.step));
     writer_->update_run({{"state", "training"}});
     saved_step_ = progress_.step;
@@ -116,22 +103,14 @@ class Trainer : public TrainingJob {
     const Clock::time_point start = Clock::now();
     const TrainConfig& train = recipe_.train;
     const data::Batch padded = source_->training(options_.seed, progress_.step, train.rows);
-    const std::vector<std::int32_t> places = data::real_places(padded);
-    const data::Batch batch = data::without_padding(padded, places);
-    StepMetrics metrics;
-    metrics.passes = passes_at(train, options_.seed, progress_.step);
-    tape_.clear();
-    arena_.reset();
-    const PassSettings settings = pass_settings(padded, places, metrics.passes);
-    const auto rows = run_passes(tape_, model_, upload_batch(*backend_, arena_, batch), settings);
-    tape_.backward();
-    clip_gradients();
-    read_losses(metrics, batch, rows);
+    const StepBatch batch =
+        make_step_batch(padded, train, options_.seed, progress_.step, passes_at(train, options_.seed, progress_.step));
+    step_.forward(batch, train, options_.seed, progress_.step);
+    step_.backward(train);
+    StepMetrics metrics = read_metrics(batch);
     check_finite(metrics);
-    metrics.learning_rate = train.rate * rate_share(train, progress_.step);
-    optimizer_.step(optimizer_settings(), [this](const ParameterInfo& info) { return model_.has_gradient(info); });
-    backend_->synchronize();
-    advance(metrics, batch, seconds_since(start));
+    step_.optimise(train, progress_.step);
+    advance(metrics, batch.tokens, seconds_since(start));
     if (progress_.step % std::max<std::int64_t>(1, train.log_every) == 0 || progress_.step == train.steps) {
       writer_->append_metrics(to_json(metrics, train.steps));
     }
@@ -145,7 +124,8 @@ class Trainer : public TrainingJob {
     if (!due) return std::nullopt;
     const Clock::time_point start = Clock::now();
     const int passes = train.validation_passes > 0 ? train.validation_passes : largest_passes(train);
-    ValidationMetrics metrics = validate(*backend_, parameters_, *source_, train.validation_rows, passes, train.rows);
+    ValidationMetrics metrics =
+        validate(*backend_, step_.parameters(), *source_, train.validation_rows, passes, train.rows);
     progress_.wall_seconds += seconds_since(start);
     metrics.step = progress_.step;
     metrics.tokens = progress_.tokens;
@@ -174,53 +154,25 @@ class Trainer : public TrainingJob {
   }
 
  private:
-  PassSettings pass_settings(const data::Batch& padded, const std::vector<std::int32_t>& places, int passes) {
-    const TrainConfig& train = recipe_.train;
-    const auto step = static_cast<std::uint64_t>(progress_.step);
-    PassSettings settings;
-    settings.passes = passes;
-    settings.lambda = train.lambda;
-    settings.detach = train.detach;
-    settings.z_weight = in_cooldown(train, progress_.step) ? static_cast<float>(train.z_loss) : 0.0F;
-    settings.jitter = static_cast<float>(train.jitter);
-    settings.jitter_stream = {options_.seed, kernels::Purpose::jitter, step, 0};
-    for (int feedback = 1; feedback < passes; ++feedback) {
-      const kernels::PhiloxStream stream{options_.seed, kernels::Purpose::plain_prefix, step,
-                                         static_cast<std::uint32_t>(feedback)};
-      const double fully_fused = train.prefix_mixin ? train.fully_fused_share : 1.0;
-      const auto flags = fused_flags(padded, draw_plain_lengths(padded, stream, fully_fused));
-      settings.fused.push_back(upload_indices(*backend_, arena_, data::pick(flags, places)));
-    }
-    return settings;
-  }
-
-  /// Parameters without gradient hold numbers of an earlier step: they must not count in the norm.
-  void clip_gradients() {
-    for (const ParameterInfo& info : parameters_.layout()) {
-      if (!model_.has_gradient(info)) backend_->fill(parameters_.gradient(info), 0.0F);
-    }
-    backend_->clip_by_norm(parameters_.all_gradients(), static_cast<float>(recipe_.train.clip), norm_.matrix(1, 1));
-  }
-
-  void read_losses(StepMetrics& metrics, const data::Batch& batch, const std::vector<PassRows>& rows) {
-    for (const PassRows& pass : rows) {
-      metrics.pass_loss.push_back(mean_loss(download_matrix(*backend_, pass.nll), batch.weights));
-    }
+  StepMetrics read_metrics(const StepBatch& batch) {
+    StepMetrics metrics;
+    metrics.passes = batch.passes;
+    step_.read_losses(batch, metrics.pass_loss);
     metrics.objective = objective(metrics.pass_loss, recipe_.train.lambda);
-    float norm = 0;
-    backend_->download(norm_.data(), &norm, sizeof(norm));
-    metrics.gradient_norm = norm;
+    metrics.gradient_norm = step_.gradient_norm();
+    metrics.learning_rate = recipe_.train.rate * rate_share(recipe_.train, progress_.step);
+    return metrics;
   }
 
   /// Before the optimiser touches anything, so that the parameters stay those of the last good step.
   void check_finite(const StepMetrics& metrics) {
     if (std::isfinite(metrics.objective) && std::isfinite(metrics.gradient_norm)) return;
     const std::int64_t step = progress_.step + 1;
-    for (const HostTensor& tensor : parameters_.store()) require_finite(tensor, step, "");
+    for (const HostTensor& tensor : step_.parameters().store()) require_finite(tensor, step, "");
     for (std::size_t k = 0; k < metrics.pass_loss.size(); ++k) {
       if (!std::isfinite(metrics.pass_loss[k])) throw NonFiniteError(step, "loss of pass " + std::to_string(k + 1));
     }
-    for (const HostTensor& tensor : parameters_.store_gradients()) require_finite(tensor, step, "gradient of ");
+    for (const HostTensor& tensor : step_.parameters().store_gradients()) require_finite(tensor, step, "gradient of ");
     throw NonFiniteError(step, "gradient norm");
   }
 
@@ -228,20 +180,6 @@ class Trainer : public TrainingJob {
     const bool finite =
         std::all_of(tensor.values.begin(), tensor.values.end(), [](float v) { return std::isfinite(v); });
     if (!finite) throw NonFiniteError(step, prefix + tensor.name);
-  }
-
-  OptimizerSettings optimizer_settings() const {
-    const TrainConfig& train = recipe_.train;
-    const double share = rate_share(train, progress_.step);
-    OptimizerSettings settings;
-    settings.type = train.optimizer;
-    settings.rate = static_cast<float>(train.rate * share);
-    settings.adam_rate = static_cast<float>(train.adam_rate * share);
-    settings.beta1 = static_cast<float>(train.beta1);
-    settings.beta2 = static_cast<float>(train.beta2);
-    settings.epsilon = static_cast<float>(train.epsilon);
-    settings.weight_decay = static_cast<float>(train.weight_decay);
-    return settings;
   }
 
   void advance(StepMetrics& metrics, const data::Batch& batch, double seconds) {
@@ -262,18 +200,18 @@ class Trainer : public TrainingJob {
     if (saved_step_ == progress_.step) return;
     Checkpoint checkpoint;
     checkpoint.config = recipe_.model;
-    checkpoint.model = parameters_.store();
+    checkpoint.model = step_.parameters().store();
     // The last step may have overflowed: that must not take the place of a good checkpoint.
     for (const HostTensor& tensor : checkpoint.model) require_finite(tensor, progress_.step, "");
-    checkpoint.optim = optimizer_.store(recipe_.train.optimizer);
+    checkpoint.optim = step_.optimizer().store(recipe_.train.optimizer);
     checkpoint.tokenizer = source_->tokenizer().to_json();
     checkpoint.state = {{"step", progress_.step},
                         {"tokens", progress_.tokens},
                         {"token_equivalents", progress_.token_equivalents},
                         {"wall_seconds", progress_.wall_seconds},
                         {"seed", options_.seed}};
-    for (std::size_t i = 0; i < parameters_.layout().size(); ++i) {
-      checkpoint.state["steps_with_gradient"][parameters_.layout()[i].name] = optimizer_.counts()[i];
+    for (std::size_t i = 0; i < step_.parameters().layout().size(); ++i) {
+      checkpoint.state["steps_with_gradient"][step_.parameters().layout()[i].name] = step_.optimizer().counts()[i];
     }
     writer_->write_checkpoint(progress_.step, checkpoint);
     saved_step_ = progress_.step;
@@ -283,12 +221,7 @@ class Trainer : public TrainingJob {
   TrainerOptions options_;
   std::unique_ptr<data::BatchSource> source_;
   std::unique_ptr<kernels::Backend> backend_;
-  Parameters parameters_;
-  Optimizer optimizer_;
-  Arena arena_;
-  Tape tape_;
-  Transformer model_;
-  kernels::Buffer norm_;
+  TrainingStep step_;
   std::unique_ptr<RunWriter> writer_;
   Progress progress_;
   std::int64_t saved_step_ = -1;

@@ -1,0 +1,102 @@
+#include "engine/training_step.h"
+
+#include <numeric>
+
+#include "engine/device_copy.h"
+#include "engine/schedule.h"
+
+namespace engine {
+namespace {
+
+OptimizerSettings optimizer_settings(const TrainConfig& train, std::int64_t step) {
+  const double share = rate_share(train, step);
+  OptimizerSettings settings;
+  settings.type = train.optimizer;
+  settings.rate = static_cast<float>(train.rate * share);
+  settings.adam_rate = static_cast<float>(train.adam_rate * share);
+  settings.beta1 = static_cast<float>(train.beta1);
+  settings.beta2 = static_cast<float>(train.beta2);
+  settings.epsilon = static_cast<float>(train.epsilon);
+  settings.weight_decay = static_cast<float>(train.weight_decay);
+  return settings;
+}
+
+}  // namespace
+
+StepBatch make_step_batch(const data::Batch& padded, const TrainConfig& train, std::uint64_t seed, std::int64_t step,
+                          int passes) {
+  const std::vector<std::int32_t> places = data::real_places(padded);
+  StepBatch batch;
+  batch.passes = passes;
+  batch.tokens = data::without_padding(padded, places);
+  batch.loss_weights = shares_of_sum(batch.tokens.weights);
+  for (int feedback = 1; feedback < passes; ++feedback) {
+    const kernels::PhiloxStream stream{seed, kernels::Purpose::plain_prefix, static_cast<std::uint64_t>(step),
+                                       static_cast<std::uint32_t>(feedback)};
+    const double fully_fused = train.prefix_mixin ? train.fully_fused_share : 1.0;
+    batch.fused.push_back(data::pick(fused_flags(padded, draw_plain_lengths(padded, stream, fully_fused)), places));
+  }
+  return batch;
+}
+
+TrainingStep::TrainingStep(kernels::Backend& backend, const ModelConfig& model)
+    : backend_(&backend),
+      parameters_(backend, model, true),
+      optimizer_(backend, parameters_),
+      arena_(backend),
+      tape_(backend, arena_),
+      model_(tape_, parameters_),
+      norm_(backend.allocate(sizeof(float))) {
+  tape_.seal();
+}
+
+PassSettings& TrainingStep::pass_settings(const StepBatch& batch, const TrainConfig& train, std::uint64_t seed,
+                                          std::int64_t step) {
+  settings_.passes = batch.passes;
+  settings_.lambda = train.lambda;
+  settings_.detach = train.detach;
+  settings_.z_weight = in_cooldown(train, step) ? static_cast<float>(train.z_loss) : 0.0F;
+  settings_.jitter = static_cast<float>(train.jitter);
+  settings_.jitter_stream = {seed, kernels::Purpose::jitter, static_cast<std::uint64_t>(step), 0};
+  settings_.fused.clear();
+  for (const auto& flags : batch.fused) settings_.fused.push_back(upload_indices(*backend_, arena_, flags));
+  return settings_;
+}
+
+void TrainingStep::forward(const StepBatch& batch, const TrainConfig& train, std::uint64_t seed, std::int64_t step) {
+  tape_.clear();
+  arena_.reset();
+  const DeviceBatch device = upload_batch(*backend_, arena_, batch.tokens, batch.loss_weights);
+  run_passes(tape_, model_, device, pass_settings(batch, train, seed, step), rows_);
+}
+
+void TrainingStep::backward(const TrainConfig& train) {
+  tape_.backward();
+  // Parameters without gradient hold numbers of an earlier step: they must not count in the norm.
+  for (const ParameterInfo& info : parameters_.layout()) {
+    if (!model_.has_gradient(info)) backend_->fill(parameters_.gradient(info), 0.0F);
+  }
+  backend_->clip_by_norm(parameters_.all_gradients(), static_cast<float>(train.clip), norm_.matrix(1, 1));
+}
+
+void TrainingStep::optimise(const TrainConfig& train, std::int64_t step) {
+  optimizer_.step(optimizer_settings(train, step),
+                  [this](const ParameterInfo& info) { return model_.has_gradient(info); });
+  backend_->synchronize();
+}
+
+void TrainingStep::read_losses(const StepBatch& batch, std::vector<double>& pass_loss) {
+  pass_loss.clear();
+  for (const PassRows& pass : rows_) {
+    download_matrix(*backend_, pass.nll, host_loss_);
+    pass_loss.push_back(mean_loss(host_loss_, batch.tokens.weights));
+  }
+}
+
+double TrainingStep::gradient_norm() {
+  float norm = 0;
+  backend_->download(norm_.data(), &norm, sizeof(norm));
+  return static_cast<double>(norm);
+}
+
+}  // namespace engine

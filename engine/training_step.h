@@ -1,0 +1,66 @@
+// One optimiser step in parts: batch on the host, forward, backward with clipping, optimiser. The trainer runs them one
+// after the other; a benchmark times each. Once its memory is there, a step allocates nothing on the device and nothing
+// on the host.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/arena.h"
+#include "engine/data/batch_source.h"
+#include "engine/multipass.h"
+#include "engine/optimizer.h"
+#include "engine/parameters.h"
+#include "engine/recipe.h"
+#include "engine/tape.h"
+#include "engine/transformer.h"
+
+namespace engine {
+
+/// What one step trains on, on the host.
+struct StepBatch {
+  int passes = 1;
+  data::Batch tokens;                            ///< the real tokens, without padding, in one row
+  std::vector<float> loss_weights;               ///< weights of the targets over their sum
+  std::vector<std::vector<std::int32_t>> fused;  ///< flags of each feedback pass, passes - 1 of them
+};
+/// Takes the padding out of a batch and draws the plain prefixes of step `step` (from 0).
+StepBatch make_step_batch(const data::Batch& padded, const TrainConfig& train, std::uint64_t seed, std::int64_t step,
+                          int passes);
+
+class TrainingStep {
+ public:
+  TrainingStep(kernels::Backend& backend, const ModelConfig& model);
+  TrainingStep(const TrainingStep&) = delete;
+  TrainingStep& operator=(const TrainingStep&) = delete;
+
+  [[nodiscard]] Parameters& parameters() { return parameters_; }
+  [[nodiscard]] Optimizer& optimizer() { return optimizer_; }
+
+  /// Losses of all passes; the batch must live until backward() is done.
+  void forward(const StepBatch& batch, const TrainConfig& train, std::uint64_t seed, std::int64_t step);
+  /// Gradients of the objective, clipped to `train.clip`.
+  void backward(const TrainConfig& train);
+  /// One step of the optimiser with the rate of step `step`.
+  void optimise(const TrainConfig& train, std::int64_t step);
+
+  /// Weighted mean loss of each pass, in nats, and the norm before clipping; they wait for the device.
+  void read_losses(const StepBatch& batch, std::vector<double>& pass_loss);
+  [[nodiscard]] double gradient_norm();
+
+ private:
+  PassSettings& pass_settings(const StepBatch& batch, const TrainConfig& train, std::uint64_t seed, std::int64_t step);
+
+  kernels::Backend* backend_;
+  Parameters parameters_;
+  Optimizer optimizer_;
+  Arena arena_;
+  Tape tape_;
+  Transformer model_;
+  kernels::Buffer norm_;
+  PassSettings settings_;  // kept for its memory, as the next two
+  std::vector<PassRows> rows_;
+  std::vector<float> host_loss_;
+};
+
+}  // namespace engine
