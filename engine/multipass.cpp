@@ -10,8 +10,9 @@ namespace engine {
 using kernels::ConstView;
 using kernels::View;
 
-std::vector<float> shares_of_sum(const std::vector<float>& weights) {
-  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+double sum_of(const std::vector<float>& weights) { return std::accumulate(weights.begin(), weights.end(), 0.0); }
+
+std::vector<float> shares_of_sum(const std::vector<float>& weights, double sum) {
   std::vector<float> shares(weights.size(), 0.0F);
   if (sum > 0) {
     std::transform(weights.begin(), weights.end(), shares.begin(),
@@ -31,7 +32,7 @@ DeviceBatch upload_batch(kernels::Backend& backend, Arena& arena, const data::Ba
 }
 
 DeviceBatch upload_batch(kernels::Backend& backend, Arena& arena, const data::Batch& batch) {
-  return upload_batch(backend, arena, batch, shares_of_sum(batch.weights));
+  return upload_batch(backend, arena, batch, shares_of_sum(batch.weights, sum_of(batch.weights)));
 }
 
 std::vector<std::int32_t> fused_flags(const data::Batch& batch, const std::vector<std::int64_t>& plain_length) {
@@ -113,15 +114,17 @@ void run_passes(Tape& tape, Transformer& model, const DeviceBatch& batch, const 
   }
 }
 
-double mean_loss(const std::vector<float>& nll, const std::vector<float>& weights) {
+double weighted_loss(const std::vector<float>& nll, const std::vector<float>& weights) {
   double sum = 0;
-  double weight = 0;
   for (std::size_t n = 0; n < nll.size(); ++n) {
-    if (weights[n] == 0.0F) continue;  // padding may hold anything
-    sum += double{weights[n]} * double{nll[n]};
-    weight += weights[n];
+    if (weights[n] != 0.0F) sum += double{weights[n]} * double{nll[n]};  // padding may hold anything
   }
-  return weight > 0 ? sum / weight : 0.0;
+  return sum;
+}
+
+double mean_loss(const std::vector<float>& nll, const std::vector<float>& weights) {
+  const double weight = sum_of(weights);
+  return weight > 0 ? weighted_loss(nll, weights) / weight : 0.0;
 }
 
 double objective(const std::vector<double>& pass_loss, double lambda) {

@@ -21,8 +21,9 @@ struct DeviceBatch {
   kernels::ConstIndexView targets;    ///< [N]
   kernels::ConstView weight;          ///< [N,1] loss weights divided by their sum
 };
-/// Each weight over the sum of all; zeros when they sum to nothing.
-std::vector<float> shares_of_sum(const std::vector<float>& weights);
+/// Each weight over `sum`, the sum of all; zeros when that is nothing.
+std::vector<float> shares_of_sum(const std::vector<float>& weights, double sum);
+double sum_of(const std::vector<float>& weights);
 /// `shares` are those of the batch's weights.
 DeviceBatch upload_batch(kernels::Backend& backend, Arena& arena, const data::Batch& batch,
                          const std::vector<float>& shares);
@@ -56,6 +57,8 @@ std::vector<PassRows> run_passes(Tape& tape, Transformer& model, const DeviceBat
 void run_passes(Tape& tape, Transformer& model, const DeviceBatch& batch, const PassSettings& settings,
                 std::vector<PassRows>& rows);
 
+/// Weighted sum of one pass's per-row losses, in nats.
+double weighted_loss(const std::vector<float>& nll, const std::vector<float>& weights);
 /// Weighted mean of one pass's per-row losses, in nats.
 double mean_loss(const std::vector<float>& nll, const std::vector<float>& weights);
 /// L_1 + lambda/(K-1) * sum of the others.

@@ -58,10 +58,17 @@ class Trainer : public TrainingJob {
         options_(std::move(options)),
         source_(std::move(source)),
         backend_(kernels::make_backend(options_.device, options_.threads)),
-        step_(*backend_, recipe_.model) {}
+        step_(*backend_, recipe_.model, options_.group.get()) {
+    if (options_.group == nullptr) return;
+    if (recipe_.train.rows < options_.group->size()) {
+      throw ConfigError("train.rows",
+                        "this must be at least the number of processes, " + std::to_string(options_.group->size()));
+    }
+  }
 
   void begin_new() {
     step_.parameters().load(initial_parameters(recipe_.model, options_.seed), "initial parameters");
+    if (!writes()) return;
     writer_ = std::make_unique<RunWriter>(RunWriter::create(
         options_.folder, run_description(recipe_, options_, backend_->info().name, source_->data_hash())));
   }
@@ -69,7 +76,7 @@ class Trainer : public TrainingJob {
   /// The seed's start values again, for a run that has no checkpoint yet.
   void begin_again() {
     step_.parameters().load(initial_parameters(recipe_.model, options_.seed), "initial parameters");
-    writer_ = std::make_unique<RunWriter>(RunWriter::resume(options_.folder, 0));
+    if (writes()) writer_ = std::make_unique<RunWriter>(RunWriter::resume(options_.folder, 0));
   }
 
   void go_on_from(const Checkpoint& checkpoint) {
@@ -89,9 +96,10 @@ class Trainer : public TrainingJob {
       throw FormatError(source, std::string("state.json of the checkpoint cannot be used: ") + error.what());
     }
     step_.optimizer().load(checkpoint.optim, counts, recipe_.train.optimizer, source);
+    saved_step_ = progress_.step;
+    if (!writes()) return;
     writer_ = std::make_unique<RunWriter>(RunWriter::resume(options_.folder, progress_.step));
     writer_->update_run({{"state", "training"}});
-    saved_step_ = progress_.step;
   }
 
   [[nodiscard]] std::int64_t step() const override { return progress_.step; }
@@ -103,23 +111,23 @@ class Trainer : public TrainingJob {
     const Clock::time_point start = Clock::now();
     const TrainConfig& train = recipe_.train;
     const data::Batch padded = source_->training(options_.seed, progress_.step, train.rows);
-    const StepBatch batch =
-        make_step_batch(padded, train, options_.seed, progress_.step, passes_at(train, options_.seed, progress_.step));
+    const StepBatch batch = make_step_batch(padded, train, options_.seed, progress_.step,
+                                            passes_at(train, options_.seed, progress_.step), own_rows());
     step_.forward(batch, train, options_.seed, progress_.step);
     step_.backward(train);
     StepMetrics metrics = read_metrics(batch);
     check_finite(metrics);
     step_.optimise(train, progress_.step);
-    advance(metrics, batch.tokens, seconds_since(start));
+    advance(metrics, batch.all_tokens, seconds_since(start));
     if (progress_.step % std::max<std::int64_t>(1, train.log_every) == 0 || progress_.step == train.steps) {
-      writer_->append_metrics(to_json(metrics, train.steps));
+      log(to_json(metrics, train.steps));
     }
     return metrics;
   }
 
   std::optional<ValidationMetrics> validate_if_due() override {
     const TrainConfig& train = recipe_.train;
-    const bool wanted = train.validate_every > 0;
+    const bool wanted = train.validate_every > 0 && writes();
     const bool due = wanted && (progress_.step % train.validate_every == 0 || progress_.step == train.steps);
     if (!due) return std::nullopt;
     const Clock::time_point start = Clock::now();
@@ -131,21 +139,23 @@ class Trainer : public TrainingJob {
     metrics.tokens = progress_.tokens;
     metrics.token_equivalents = progress_.token_equivalents;
     metrics.wall_seconds = progress_.wall_seconds;
-    writer_->append_metrics(to_json(metrics, train.steps));
+    log(to_json(metrics, train.steps));
     return metrics;
   }
 
   void checkpoint_if_due() override {
     const std::int64_t every = recipe_.train.checkpoint_every;
-    if (every > 0 && progress_.step % every == 0) write_checkpoint();
+    if (writes() && every > 0 && progress_.step % every == 0) write_checkpoint();
   }
 
   void save(const char* state) override {
+    if (!writes()) return;
     write_checkpoint();
     writer_->update_run({{"state", state}});
   }
 
   void discard() override {
+    if (!writes()) return;
     const std::filesystem::path folder = writer_->folder();
     writer_.reset();
     std::error_code error;
@@ -154,6 +164,17 @@ class Trainer : public TrainingJob {
   }
 
  private:
+  /// The first of several processes alone touches the run folder.
+  [[nodiscard]] bool writes() const { return options_.group == nullptr || options_.group->rank() == 0; }
+  void log(const nlohmann::json& line) {
+    if (writes()) writer_->append_metrics(line);
+  }
+  [[nodiscard]] RowShare own_rows() const {
+    const std::int64_t rows = recipe_.train.rows;
+    if (options_.group == nullptr) return {0, rows};
+    return row_share(rows, options_.group->rank(), options_.group->size());
+  }
+
   StepMetrics read_metrics(const StepBatch& batch) {
     StepMetrics metrics;
     metrics.passes = batch.passes;
@@ -182,8 +203,7 @@ class Trainer : public TrainingJob {
     if (!finite) throw NonFiniteError(step, prefix + tensor.name);
   }
 
-  void advance(StepMetrics& metrics, const data::Batch& batch, double seconds) {
-    const std::int64_t tokens = batch.real_tokens();
+  void advance(StepMetrics& metrics, std::int64_t tokens, double seconds) {
     progress_.step += 1;
     progress_.tokens += tokens;
     progress_.token_equivalents += tokens * metrics.passes;
@@ -222,7 +242,7 @@ class Trainer : public TrainingJob {
   std::unique_ptr<data::BatchSource> source_;
   std::unique_ptr<kernels::Backend> backend_;
   TrainingStep step_;
-  std::unique_ptr<RunWriter> writer_;
+  std::unique_ptr<RunWriter> writer_;  ///< null where another process writes
   Progress progress_;
   std::int64_t saved_step_ = -1;
 };

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/process_group.h"
 #include "engine/recipe.h"
 #include "engine/training_job.h"
 
@@ -18,6 +19,8 @@ struct TrainerOptions {
   std::string device = "auto";  ///< auto | cpu | cuda:N
   int threads = 0;              ///< 0 = all cores
   bool resume = false;
+  /// The processes that share each batch's rows; null when this one trains alone. Only process 0 touches the folder.
+  std::shared_ptr<ProcessGroup> group;
 };
 
 /// ConfigError, FileError, DeviceError, OutOfMemory before the first step when the recipe cannot be trained here.

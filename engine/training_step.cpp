@@ -24,23 +24,34 @@ OptimizerSettings optimizer_settings(const TrainConfig& train, std::int64_t step
 }  // namespace
 
 StepBatch make_step_batch(const data::Batch& padded, const TrainConfig& train, std::uint64_t seed, std::int64_t step,
-                          int passes) {
-  const std::vector<std::int32_t> places = data::real_places(padded);
+                          int passes, const RowShare& rows) {
+  const std::vector<std::int32_t> all_places = data::real_places(padded);
+  const PlaceShare share = place_share(all_places, padded.seq, rows);
   StepBatch batch;
   batch.passes = passes;
-  batch.tokens = data::without_padding(padded, places);
-  batch.loss_weights = shares_of_sum(batch.tokens.weights);
+  batch.tokens = data::without_padding(padded, share.places);
+  batch.weight_sum = sum_of(padded.weights);
+  batch.loss_weights = shares_of_sum(batch.tokens.weights, batch.weight_sum);
+  batch.first_token = share.before;
+  batch.all_tokens = static_cast<std::int64_t>(all_places.size());
   for (int feedback = 1; feedback < passes; ++feedback) {
     const kernels::PhiloxStream stream{seed, kernels::Purpose::plain_prefix, static_cast<std::uint64_t>(step),
                                        static_cast<std::uint32_t>(feedback)};
     const double fully_fused = train.prefix_mixin ? train.fully_fused_share : 1.0;
-    batch.fused.push_back(data::pick(fused_flags(padded, draw_plain_lengths(padded, stream, fully_fused)), places));
+    const auto flags = fused_flags(padded, draw_plain_lengths(padded, stream, fully_fused));
+    batch.fused.push_back(data::pick(flags, share.places));
   }
   return batch;
 }
 
-TrainingStep::TrainingStep(kernels::Backend& backend, const ModelConfig& model)
+StepBatch make_step_batch(const data::Batch& padded, const TrainConfig& train, std::uint64_t seed, std::int64_t step,
+                          int passes) {
+  return make_step_batch(padded, train, seed, step, passes, {0, padded.rows});
+}
+
+TrainingStep::TrainingStep(kernels::Backend& backend, const ModelConfig& model, ProcessGroup* group)
     : backend_(&backend),
+      group_(group),
       parameters_(backend, model, true),
       optimizer_(backend, parameters_),
       arena_(backend),
@@ -57,7 +68,8 @@ PassSettings& TrainingStep::pass_settings(const StepBatch& batch, const TrainCon
   settings_.detach = train.detach;
   settings_.z_weight = in_cooldown(train, step) ? static_cast<float>(train.z_loss) : 0.0F;
   settings_.jitter = static_cast<float>(train.jitter);
-  settings_.jitter_stream = {seed, kernels::Purpose::jitter, static_cast<std::uint64_t>(step), 0};
+  const auto first = static_cast<std::uint64_t>(batch.first_token * parameters_.config().dim);
+  settings_.jitter_stream = {seed, kernels::Purpose::jitter, static_cast<std::uint64_t>(step), 0, first};
   settings_.fused.clear();
   for (const auto& flags : batch.fused) settings_.fused.push_back(upload_indices(*backend_, arena_, flags));
   return settings_;
@@ -76,7 +88,19 @@ void TrainingStep::backward(const TrainConfig& train) {
   for (const ParameterInfo& info : parameters_.layout()) {
     if (!model_.has_gradient(info)) backend_->fill(parameters_.gradient(info), 0.0F);
   }
+  add_gradients_of_others();
   backend_->clip_by_norm(parameters_.all_gradients(), static_cast<float>(train.clip), norm_.matrix(1, 1));
+}
+
+/// Each process has the gradient of its rows' share of the objective: their sum is the whole batch's.
+void TrainingStep::add_gradients_of_others() {
+  if (group_ == nullptr) return;
+  const kernels::View gradients = parameters_.all_gradients();
+  host_gradients_.resize(static_cast<std::size_t>(gradients.size()));
+  const auto bytes = static_cast<std::int64_t>(host_gradients_.size() * sizeof(float));
+  backend_->download(gradients.data, host_gradients_.data(), bytes);
+  group_->sum(host_gradients_);
+  backend_->upload(host_gradients_.data(), gradients.data, bytes);
 }
 
 void TrainingStep::optimise(const TrainConfig& train, std::int64_t step) {
@@ -89,8 +113,10 @@ void TrainingStep::read_losses(const StepBatch& batch, std::vector<double>& pass
   pass_loss.clear();
   for (const PassRows& pass : rows_) {
     download_matrix(*backend_, pass.nll, host_loss_);
-    pass_loss.push_back(mean_loss(host_loss_, batch.tokens.weights));
+    const double sum = weighted_loss(host_loss_, batch.tokens.weights);
+    pass_loss.push_back(batch.weight_sum > 0 ? sum / batch.weight_sum : 0.0);
   }
+  if (group_ != nullptr) group_->sum(std::span<double>(pass_loss));
 }
 
 double TrainingStep::gradient_norm() {

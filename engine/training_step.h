@@ -11,6 +11,7 @@
 #include "engine/multipass.h"
 #include "engine/optimizer.h"
 #include "engine/parameters.h"
+#include "engine/process_group.h"
 #include "engine/recipe.h"
 #include "engine/tape.h"
 #include "engine/transformer.h"
@@ -20,17 +21,25 @@ namespace engine {
 /// What one step trains on, on the host.
 struct StepBatch {
   int passes = 1;
-  data::Batch tokens;                            ///< the real tokens, without padding, in one row
-  std::vector<float> loss_weights;               ///< weights of the targets over their sum
+  data::Batch tokens;               ///< the real tokens of this process's rows, without padding, in one row
+  std::vector<float> loss_weights;  ///< weights of the targets over `weight_sum`
+  double weight_sum = 0;            ///< of all rows, those of other processes, too
+  std::int64_t first_token = 0;     ///< real tokens in the rows before this process's
+  std::int64_t all_tokens = 0;      ///< real tokens in all rows
   std::vector<std::vector<std::int32_t>> fused;  ///< flags of each feedback pass, passes - 1 of them
 };
-/// Takes the padding out of a batch and draws the plain prefixes of step `step` (from 0).
+/// Takes the padding out of the share's rows of a batch and draws the plain prefixes of step `step` (from 0). Whatever
+/// is random is drawn for the whole batch, so that the number of processes changes nothing.
+StepBatch make_step_batch(const data::Batch& padded, const TrainConfig& train, std::uint64_t seed, std::int64_t step,
+                          int passes, const RowShare& rows);
+/// The same for all rows.
 StepBatch make_step_batch(const data::Batch& padded, const TrainConfig& train, std::uint64_t seed, std::int64_t step,
                           int passes);
 
 class TrainingStep {
  public:
-  TrainingStep(kernels::Backend& backend, const ModelConfig& model);
+  /// With a `group`, whose processes all call the same functions, gradients and losses are those of the whole batch.
+  TrainingStep(kernels::Backend& backend, const ModelConfig& model, ProcessGroup* group = nullptr);
   TrainingStep(const TrainingStep&) = delete;
   TrainingStep& operator=(const TrainingStep&) = delete;
 
@@ -51,7 +60,10 @@ class TrainingStep {
  private:
   PassSettings& pass_settings(const StepBatch& batch, const TrainConfig& train, std::uint64_t seed, std::int64_t step);
 
+  void add_gradients_of_others();
+
   kernels::Backend* backend_;
+  ProcessGroup* group_;
   Parameters parameters_;
   Optimizer optimizer_;
   Arena arena_;
@@ -61,6 +73,7 @@ class TrainingStep {
   PassSettings settings_;  // kept for its memory, as the next two
   std::vector<PassRows> rows_;
   std::vector<float> host_loss_;
+  std::vector<float> host_gradients_;
 };
 
 }  // namespace engine

@@ -166,8 +166,8 @@ class Backend {
   /// y (=, +=) alpha * x
   virtual void scaled(ConstView x, float alpha, View y, Write write) = 0;
   virtual void fill(View y, float value) = 0;
-  /// y = x + u with u uniform in [-amplitude, amplitude), element i of the matrix from element i of the stream; y may
-  /// be x
+  /// y = x + u with u uniform in [-amplitude, amplitude), element i of the matrix from element stream.first + i of the
+  /// stream; y may be x
   virtual void add_uniform(ConstView x, float amplitude, const PhiloxStream& stream, View y) = 0;
   /// y[i] = x[rows[i]]
   virtual void gather_rows(ConstView x, ConstIndexView rows, View y) = 0;

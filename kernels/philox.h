@@ -27,11 +27,13 @@ enum class Purpose : std::uint32_t {
 };
 
 /// Names one stream of numbers: the run's seed, what it is for, and two coordinates (for example step and pass).
+/// A matrix that is part of a larger one starts at element `first` of the stream.
 struct PhiloxStream {
   std::uint64_t seed = 0;
   Purpose purpose = Purpose::weights;
   std::uint64_t major = 0;
   std::uint32_t minor = 0;
+  std::uint64_t first = 0;
 };
 
 /// The four 32-bit words of block `block` of the stream; element i of a stream is word i % 4 of block i / 4.

@@ -8,8 +8,8 @@ build_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev libboost-context-dev
   fonts-dejavu-core
 )
-# Used by the tests alone: a screen without a screen, text in PDFs, the format of the sources.
-test_packages=(xvfb xauth xdotool poppler-utils clang-format)
+# Used by the tests alone: a screen without a screen, text in PDFs, the format of the sources, several processes.
+test_packages=(xvfb xauth xdotool poppler-utils clang-format libopenmpi-dev openmpi-bin)
 
 say() { printf '%s\n' "$*"; }
 

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "app/cli/cli.h"
+#include "app/cli/processes.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/run_source.h"
 #include "engine/error.h"
@@ -95,31 +96,65 @@ std::unique_ptr<engine::TrainingJob> make_job(TrainOptions& options) {
   return engine::make_trainer(recipe, options.trainer);
 }
 
+/// What the training loop has seen last.
+struct Seen {
+  std::optional<engine::StepMetrics> step;
+  std::optional<engine::ValidationMetrics> validation;
+};
+
+void train_steps(engine::TrainingJob& job, const TrainOptions& options, const Streams& streams, Seen& seen) {
+  const std::int64_t total = job.total_steps();
+  ProgressLine progress(streams, "training", total);
+  while (job.step() < total && interrupted == 0) {
+    seen.step = job.train_step();
+    progress.update(job.step(), "loss " + losses_text(seen.step->pass_loss));
+    if (auto measured = job.validate_if_due()) {
+      seen.validation = measured;
+      if (options.log) print_validation(*seen.validation, total, streams.err);
+    }
+    if (job.step() < total) job.checkpoint_if_due();
+  }
+}
+
+/// One of several processes: true when all steps are done. Otherwise process 0 has saved the last whole step.
+bool train_together(engine::TrainingJob& job, const TrainOptions& options, const Streams& streams, Seen& seen) {
+  std::string why = "stopped";
+  try {
+    train_steps(job, options, streams, seen);
+  } catch (const engine::ProcessLost& lost) {
+    why = lost.what();
+  }
+  const bool done = job.step() >= job.total_steps();
+  job.save(done ? "done" : "stopped");
+  if (!done && options.trainer.group->rank() == 0) {
+    streams.err << "fullband-cli: " << why << " Saved step " << job.step() << " of " << job.total_steps()
+                << ": go on with --resume --out " << job.run_folder().string() << std::endl;
+  }
+  return done;
+}
+
 int train(TrainOptions& options, const Streams& streams) {
+  const StopOnSignal stop_on_signal;
+  options.trainer.group = join_processes([] { return interrupted != 0; });
+  const bool together = options.trainer.group != nullptr;
+  const bool quiet = together && options.trainer.group->rank() != 0;
   const std::unique_ptr<engine::TrainingJob> job = make_job(options);
   const std::int64_t total = job->total_steps();
-  std::optional<engine::StepMetrics> last;
-  std::optional<engine::ValidationMetrics> validation;
-  const StopOnSignal stop_on_signal;
-  {
-    ProgressLine progress(streams, "training", total);
-    while (job->step() < total && interrupted == 0) {
-      last = job->train_step();
-      progress.update(job->step(), "loss " + losses_text(last->pass_loss));
-      if (auto measured = job->validate_if_due()) {
-        validation = measured;
-        if (options.log) print_validation(*validation, total, streams.err);
-      }
-      if (job->step() < total) job->checkpoint_if_due();
-    }
+  Seen seen;
+  if (together) {
+    const Streams own = {streams.out, streams.err, streams.progress && !quiet};
+    if (!train_together(*job, options, own, seen)) return 1;
+    if (quiet) return 0;
+  } else {
+    train_steps(*job, options, streams, seen);
+    job->save(job->step() >= total ? "done" : "stopped");
   }
   const bool done = job->step() >= total;
-  job->save(done ? "done" : "stopped");
   if (options.json) {
-    streams.out << result_json(*job, last, validation, done).dump() << "\n";
+    streams.out << result_json(*job, seen.step, seen.validation, done).dump() << "\n";
     return 0;
   }
-  if (validation && !options.log) print_validation(*validation, total, streams.out);
+  if (seen.validation && !options.log) print_validation(*seen.validation, total, streams.out);
   streams.out << (done ? "done: " : "stopped, go on with --resume: ") << job->run_folder().string() << "\n";
   return 0;
 }

@@ -100,7 +100,8 @@ void CpuBackend::add_uniform(ConstView x, float amplitude, const PhiloxStream& s
   shapes::add_uniform(x, y);
   for_rows(threads_, x.rows, 4 * x.cols, [&](Range part) {
     for (std::int64_t n = part.begin; n < part.end; ++n) {
-      add_uniform_row(x.row(n), amplitude, stream, n * x.cols, x.cols, y.row(n));
+      const std::int64_t first = static_cast<std::int64_t>(stream.first) + n * x.cols;
+      add_uniform_row(x.row(n), amplitude, stream, first, x.cols, y.row(n));
     }
   });
 }

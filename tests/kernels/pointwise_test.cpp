@@ -90,6 +90,19 @@ TEST_P(PointwiseTest, UniformNoiseFollowsItsStream) {
   }
 }
 
+TEST_P(PointwiseTest, NoiseOfAPartIsTheNoiseOfTheWhole) {
+  const Matrix x = noise(40, 21, 1);
+  auto &whole = poisoned(40, 21), &part = poisoned(9, 21);
+  kernels::PhiloxStream stream{5, kernels::Purpose::jitter, 17, 2};
+  backend().add_uniform(device(x), 0.02F, stream, whole);
+  Matrix rows(9, 21);
+  std::copy_n(x.values.begin() + 31 * 21, rows.values.size(), rows.values.begin());
+  stream.first = 31 * 21;
+  backend().add_uniform(device(rows), 0.02F, stream, part);
+  const Matrix all = whole.download(), got = part.download();
+  for (std::size_t i = 0; i < got.values.size(); ++i) EXPECT_EQ(got.values[i], all.values[31 * 21 + i]);
+}
+
 TEST_P(PointwiseTest, GatherAndScatterMoveRows) {
   const Matrix x = noise(9, 20, 1);
   const std::vector<std::int32_t> rows{8, 0, 3, 5};
