@@ -15,7 +15,7 @@ if [ "${1:-}" = "--build-only" ]; then
 fi
 
 install_missing "${build_packages[@]}"
-build_release -DFULLBAND_TESTS=OFF -DFULLBAND_WERROR=OFF
+build_release fullband fullband-cli
 if [ "$build_only" = true ]; then
   exit 0
 fi

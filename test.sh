@@ -7,12 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 . scripts/setup.sh
 
-werror=OFF
-if [ "${CI:-}" = true ]; then
-  werror=ON
-fi
-
 install_missing "${build_packages[@]}" "${test_packages[@]}"
-build_release -DFULLBAND_TESTS=ON -DFULLBAND_WERROR="$werror"
+build_release  # everything
 export QT_QPA_PLATFORM=offscreen
 exec ctest --test-dir build -j2 --output-on-failure --no-tests=error "$@"

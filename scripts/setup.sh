@@ -45,15 +45,22 @@ install_missing() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# Configures and builds into build/; the arguments go to CMake. What CMake says is shown only if it fails.
+# Configures build/ and builds the named targets there, or everything. Both scripts configure alike, because another
+# option would mean compiling everything anew: with CI=true warnings are errors, and stay so in this folder. What CMake
+# says is shown only if it fails.
 build_release() {
   say "Building into build/"
-  local generator=()
-  [ -f build/CMakeCache.txt ] || generator=(-G Ninja)
+  local options=(-DCMAKE_BUILD_TYPE=Release -DFULLBAND_TESTS=ON)
+  [ -f build/CMakeCache.txt ] || options+=(-G Ninja)
+  [ "${CI:-}" != true ] || options+=(-DFULLBAND_WERROR=ON)
   mkdir -p build
-  if ! cmake -S . -B build "${generator[@]}" -DCMAKE_BUILD_TYPE=Release "$@" >build/configure.log 2>&1; then
+  if ! cmake -S . -B build "${options[@]}" >build/configure.log 2>&1; then
     cat build/configure.log >&2
     return 1
   fi
-  cmake --build build --parallel "$(nproc)"
+  if [ "$#" -gt 0 ]; then
+    cmake --build build --parallel "$(nproc)" --target "$@"
+  else
+    cmake --build build --parallel "$(nproc)"
+  fi
 }
