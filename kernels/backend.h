@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "kernels/philox.h"
 #include "kernels/tensor.h"
@@ -87,6 +89,16 @@ struct DeviceInfo {
   std::int64_t allocations = 0;   ///< allocate() calls plus growths of the workspace; constant in a steady state
 };
 
+/// Operations that are run again and again on the same operands; made by Backend::record, and gone before its backend.
+class Recording {
+ public:
+  Recording() = default;
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  virtual ~Recording() = default;
+  virtual void run() = 0;
+};
+
 /// A device, its memory and its operations. Belongs to the thread that made it; that thread uses and destroys it.
 class Backend {
  public:
@@ -103,6 +115,11 @@ class Backend {
   virtual void download(const void* device, void* host, std::int64_t bytes) = 0;
   /// Waits until all earlier operations are done.
   virtual void synchronize() = 0;
+
+  /// `work` calls operations of this backend, and nothing of its memory, always the same ones on the same operands:
+  /// only what the operands hold may change between runs. A GPU keeps the operations of a run and starts them all at
+  /// once from then on, without calling `work`; on the CPU every run calls it.
+  [[nodiscard]] virtual std::unique_ptr<Recording> record(std::function<void()> work);
 
   // ---- products (linear.cpp) --------------------------------------------------------------------------------------
   /// y[N,O] (=, +=) x[N,I] w[O,I]^T
@@ -212,6 +229,20 @@ class Backend {
 
 inline Buffer::~Buffer() {
   if (backend_ != nullptr) backend_->release(data_, bytes_);
+}
+
+/// Calls the work at every run.
+class PlainRecording final : public Recording {
+ public:
+  explicit PlainRecording(std::function<void()> work) : work_(std::move(work)) {}
+  void run() override { work_(); }
+
+ private:
+  std::function<void()> work_;
+};
+
+inline std::unique_ptr<Recording> Backend::record(std::function<void()> work) {
+  return std::make_unique<PlainRecording>(std::move(work));
 }
 
 /// Makes the backend for "cpu", "cuda:N" or "auto" (a GPU when one is usable, otherwise the CPU).

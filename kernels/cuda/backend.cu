@@ -84,15 +84,17 @@ Queue CudaBackend::select(int device, DeviceInfo& info) {
 }
 
 CudaBackend::CudaBackend(int device, Products products)
-    : queue_(select(device, info_)), blas_(stream_.get(), products) {
+    : queue_(select(device, info_)), blas_({stream_.get(), queue_.max_blocks}, products) {
   queue_.stream = stream_.get();
 }
 
 DeviceInfo CudaBackend::info() const {
   DeviceInfo info = info_;
-  info.allocations += workspace_.growth_count() + rope_.tables();
+  info.allocations += moves();
   return info;
 }
+
+std::int64_t CudaBackend::moves() const { return workspace_.growth_count() + blas_.growth_count() + rope_.tables(); }
 
 Buffer CudaBackend::allocate(std::int64_t bytes) {
   DeviceBytes memory(bytes);

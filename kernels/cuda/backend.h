@@ -23,6 +23,7 @@ class CudaBackend final : public Backend {
   void upload(const void* host, void* device, std::int64_t bytes) override;
   void download(const void* device, void* host, std::int64_t bytes) override;
   void synchronize() override;
+  [[nodiscard]] std::unique_ptr<Recording> record(std::function<void()> work) override;
 
   void linear(ConstView x, ConstView w, View y, Write write) override;
   void linear_backward_input(ConstView dy, ConstView w, View dx, Write write) override;
@@ -82,9 +83,8 @@ class CudaBackend final : public Backend {
  private:
   /// Makes the device that of the thread and describes it; the queue has no stream yet.
   static Queue select(int device, DeviceInfo& info);
-
-  /// to[1,C] (=, +=) the sums over the rows of `partials`, in their order.
-  void sum_partials(ConstView partials, Write write, View to);
+  /// Times that memory of the backend's own came to be where it is.
+  [[nodiscard]] std::int64_t moves() const;
 
   DeviceInfo info_;
   Queue queue_;  // before everything that is made on the device

@@ -1,7 +1,9 @@
 // Matrix products of row-major views by cuBLAS.
 #pragma once
 
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/raii.h"
+#include "kernels/cuda/workspace.h"
 #include "kernels/tensor.h"
 
 namespace kernels::cuda {
@@ -19,15 +21,30 @@ struct Side {
 
 class Blas {
  public:
-  Blas(cudaStream_t stream, Products products) : handle_(stream), products_(products) {}
+  Blas(const Queue& queue, Products products);
 
-  /// c = alpha a b + beta c. Nothing in c is read when beta is 0.
+  /// c = alpha a b + beta c. Nothing in c is read when beta is 0. An inner size of 0 is a product of zeros.
   void multiply(float alpha, const Side& a, const Side& b, float beta, View c);
   [[nodiscard]] Products products() const { return products_; }
+  /// Times the memory for rounded operands grew.
+  [[nodiscard]] std::int64_t growth_count() const { return rounded_.growth_count(); }
 
  private:
+  /// An operand as cuBLAS reads it.
+  struct Operand {
+    const void* data;
+    std::int64_t stride;
+  };
+
+  [[nodiscard]] Operand as_it_is(const ConstView& matrix) const;
+  /// Rounds the matrix to bf16 into `room`, which has bf16_floats() for it.
+  Operand rounded(const ConstView& matrix, float* room);
+
+  Queue queue_;
+  DeviceBytes scratch_;  ///< cuBLAS's own, so that it allocates nothing while work is recorded
   BlasHandle handle_;
   Products products_;
+  Workspace rounded_;
 };
 
 }  // namespace kernels::cuda

@@ -23,17 +23,6 @@ void CudaBackend::norm_rope(ConstView, ConstIndexView, std::int64_t, float, bool
 void CudaBackend::norm_rope_backward(ConstView, ConstView, ConstView, ConstIndexView, std::int64_t, float, bool, View) {
   throw DeviceError("norm_rope_backward does not run on the GPU.");
 }
-void CudaBackend::attention(ConstView, ConstView, ConstView, ConstIndexView, const AttentionShape&, View, View) {
-  throw DeviceError("attention does not run on the GPU.");
-}
-void CudaBackend::attention_backward(ConstView, ConstView, ConstView, ConstView, ConstView, ConstView, ConstIndexView,
-                                     const AttentionShape&, View, View, View) {
-  throw DeviceError("attention_backward does not run on the GPU.");
-}
-void CudaBackend::decode_attention(ConstView, ConstView, ConstView, ConstIndexView, ConstIndexView,
-                                   const AttentionShape&, View) {
-  throw DeviceError("decode_attention does not run on the GPU.");
-}
 void CudaBackend::head_gate(ConstView, ConstView, View) { throw DeviceError("head_gate does not run on the GPU."); }
 void CudaBackend::head_gate_backward(ConstView, ConstView, ConstView, View, View) {
   throw DeviceError("head_gate_backward does not run on the GPU.");
@@ -63,7 +52,6 @@ void CudaBackend::fuse_backward(const FusionShape&, ConstView, ConstView, ConstV
                                 ConstIndexView, View, View, Write, View, Write, View, Write) {
   throw DeviceError("fuse_backward does not run on the GPU.");
 }
-void CudaBackend::head_loss(const HeadLoss&) { throw DeviceError("head_loss does not run on the GPU."); }
 void CudaBackend::sample(ConstView, const SamplerShape&, ConstView, IndexView, View, View) {
   throw DeviceError("sample does not run on the GPU.");
 }

@@ -21,6 +21,10 @@ inline void check(cudaError_t result, const char* operation) {
 
 inline void check(cublasStatus_t result, const char* operation) {
   if (result == CUBLAS_STATUS_SUCCESS) return;
+  if (result == CUBLAS_STATUS_ALLOC_FAILED) {
+    throw OutOfMemory(std::string("The GPU has no memory for cuBLAS in '") + operation +
+                      "'; lower the rows of a batch or the sequence length.");
+  }
   throw DeviceError(std::string("cuBLAS failed in '") + operation + "': " + cublasGetStatusString(result) +
                     ". Start again, and use the device 'cpu' if it stays so.");
 }

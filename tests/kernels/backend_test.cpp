@@ -68,6 +68,79 @@ TEST_P(MemoryTest, RefusesWhatDoesNotExist) {
   }
 }
 
+TEST_P(MemoryTest, GoesOnAfterARefusal) {
+  const Matrix x = noise(8, 8, 1);
+  auto &y = poisoned(8, 8), &dx = device(x);
+  EXPECT_THROW(static_cast<void>(backend().allocate(std::int64_t{1} << 60)), kernels::OutOfMemory);
+  backend().scaled(dx, 1.0F, y, Write::assign);
+  EXPECT_EQ(y.download().values, x.values);
+}
+
+/// A recording of a few operations that feed each other: out = 2 (state + x w^T), and state += x w^T.
+class RecordingTest : public support::BackendTest {
+ protected:
+  void SetUp() override {
+    BackendTest::SetUp();
+    x_ = device(noise(3, 20, 1));
+    w_ = device(noise(8, 20, 2));
+    state_ = &device(noise(3, 8, 3));
+    out_ = &poisoned(3, 8);
+  }
+  void work() {
+    ++calls_;
+    backend().linear(x_, w_, *state_, Write::accumulate);
+    backend().scaled(*state_, 2.0F, *out_, Write::assign);
+  }
+  /// What a run leaves in out, computed by plain calls.
+  std::vector<float> expected() {
+    auto &state = device(state_->download()), &out = poisoned(3, 8);
+    backend().linear(x_, w_, state, Write::accumulate);
+    backend().scaled(state, 2.0F, out, Write::assign);
+    return out.download().values;
+  }
+
+  View x_, w_;
+  support::DeviceMatrix* state_ = nullptr;
+  support::DeviceMatrix* out_ = nullptr;
+  int calls_ = 0;
+};
+
+TEST_P(RecordingTest, EveryRunDoesTheWorkOnWhatTheOperandsHoldThen) {
+  const auto recording = backend().record([this] { work(); });
+  for (unsigned run = 0; run < 5; ++run) {
+    const Matrix x = noise(3, 20, 40 + run);
+    for (std::int64_t r = 0; r < 3; ++r) backend().upload(x.values.data() + r * 20, x_.row(r), 80);
+    const std::vector<float> after = expected();
+    recording->run();
+    EXPECT_EQ(out_->download().values, after) << run;
+  }
+}
+
+TEST_P(RecordingTest, AGpuCallsTheWorkTwiceAndAgainWhenMemoryMoved) {
+  const auto recording = backend().record([this] { work(); });
+  for (int run = 0; run < 4; ++run) recording->run();
+  EXPECT_EQ(calls_, GetParam().device == "cpu" ? 4 : 2);
+  const std::vector<float> after = expected();  // allocates
+  recording->run();
+  EXPECT_EQ(out_->download().values, after);
+  EXPECT_EQ(calls_, GetParam().device == "cpu" ? 5 : 3);
+}
+
+TEST_P(RecordingTest, WorkThatThrowsLeavesTheBackendUsable) {
+  bool fails = false;
+  const auto recording = backend().record([&] {
+    work();
+    if (fails) throw kernels::Error("in the middle");
+  });
+  recording->run();
+  fails = true;
+  EXPECT_THROW(recording->run(), kernels::Error);
+  fails = false;
+  const std::vector<float> after = expected();
+  recording->run();
+  EXPECT_EQ(out_->download().values, after);
+}
+
 /// Runs every operation that reduces or needs scratch, on operands large enough for several threads.
 class WholeBackendTest : public support::BackendTest {
  protected:
@@ -164,6 +237,7 @@ TEST_P(WholeBackendTest, TwoRunsGiveTheSameBits) {
 }
 
 FULLBAND_FOR_EVERY_BACKEND(MemoryTest);
+FULLBAND_FOR_EVERY_BACKEND(RecordingTest);
 FULLBAND_FOR_EVERY_BACKEND(WholeBackendTest);
 
 }  // namespace

@@ -5,7 +5,8 @@
 // guard bytes that are checked after each kernel, and warp operations want the whole warp.
 #pragma once
 
-#include <cmath>
+#include <math.h>  // isfinite and its like in the global namespace, as in device code
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -32,6 +33,11 @@ inline constinit thread_local dim3 blockIdx{0, 0, 0};
 inline constinit thread_local dim3 blockDim{};
 inline constinit thread_local dim3 gridDim{};
 constexpr int warpSize = 32;
+
+/// Four floats that a device reads and writes at once.
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
 
 // ---- inside kernels -------------------------------------------------------------------------------------------------
 inline void __syncthreads() { cuda_host::block_barrier(); }
@@ -73,6 +79,18 @@ T __shfl_down_sync(unsigned /*mask*/, T value, unsigned delta) {
 inline unsigned __ballot_sync(unsigned /*mask*/, bool predicate) { return cuda_host::warp_ballot(predicate); }
 inline bool __any_sync(unsigned mask, bool predicate) { return __ballot_sync(mask, predicate) != 0; }
 inline bool __all_sync(unsigned mask, bool predicate) { return __ballot_sync(mask, predicate) == 0xffffffffU; }
+/// a b + c; a device rounds it once.
+inline float __fmaf_rn(float a, float b, float c) { return a * b + c; }
+inline float __int_as_float(int bits) {
+  float value = 0.0F;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+inline int __float_as_int(float value) {
+  int bits = 0;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
 inline void __syncwarp(unsigned /*mask*/ = 0xffffffffU) { cuda_host::warp_ballot(true); }
 
 // ---- errors and devices ---------------------------------------------------------------------------------------------
@@ -97,8 +115,12 @@ struct cudaDeviceProp {
   std::size_t sharedMemPerBlockOptin;
 };
 
+enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor = 75 };
+
 cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes);
 cudaError_t cudaDeviceSynchronize();
