@@ -182,6 +182,8 @@ class BackendTest : public ::testing::TestWithParam<BackendCase> {
   kernels::Backend& backend() { return *backend_; }
   /// Whether operations look at index values; a GPU leaves rows with a wrong one out.
   [[nodiscard]] static bool checks_indices() { return GetParam().device == "cpu"; }
+  /// Whether kernels run as fibers, a thousand times slower than anything else: tests take fewer rows then.
+  [[nodiscard]] static bool is_host_device() { return GetParam().name == "cuda_host"; }
   /// Uploads an operand.
   DeviceMatrix& device(const Matrix& host) { return matrices_.emplace_back(*backend_, host, GetParam().padding); }
   DeviceIndices& device(const std::vector<std::int32_t>& host) { return indices_.emplace_back(*backend_, host); }

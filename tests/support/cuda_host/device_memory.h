@@ -10,7 +10,7 @@ namespace cuda_host {
 
 class DeviceMemory {
  public:
-  static constexpr std::size_t kTotal = std::size_t{512} << 20;  ///< bytes that the device pretends to have
+  static constexpr std::size_t kTotal = std::size_t{256} << 20;  ///< bytes that the device pretends to have
 
   DeviceMemory() = default;
   DeviceMemory(const DeviceMemory&) = delete;
