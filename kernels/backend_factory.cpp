@@ -12,7 +12,7 @@ namespace kernels {
 namespace {
 
 #if defined(FULLBAND_WITH_CUDA)
-bool has_gpu() { return cuda::device_count() > 0; }
+bool has_gpu() { return cuda::is_usable(); }
 std::unique_ptr<Backend> make_gpu(const std::string& device) { return cuda::make_cuda_backend(device); }
 #else
 bool has_gpu() { return false; }

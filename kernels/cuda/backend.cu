@@ -37,8 +37,6 @@ DeviceName parse(const std::string& device) {
                     "' is unknown; a GPU is 'cuda:N', with ',tf32' or ',bf16' behind it for faster products.");
 }
 
-}  // namespace
-
 int device_count() {
   int count = 0;
   const cudaError_t result = cudaGetDeviceCount(&count);
@@ -47,12 +45,24 @@ int device_count() {
   return 0;
 }
 
+}  // namespace
+
+bool is_usable() {
+  if (device_count() == 0) return false;
+  try {
+    static_cast<void>(cublas());
+    return true;
+  } catch (const DeviceError&) {
+    return false;
+  }
+}
+
 std::unique_ptr<Backend> make_cuda_backend(const std::string& device) {
   const DeviceName name = parse(device);
   const int count = device_count();
   if (count == 0) {
     throw DeviceError("The device '" + device +
-                      "' is missing: there is no NVIDIA driver with a GPU; use 'cpu' or 'auto'.");
+                      "' is missing: there is no GPU with an NVIDIA driver that is new enough; use 'cpu' or 'auto'.");
   }
   if (name.index >= count) {
     throw DeviceError("The device '" + device + "' is missing: GPUs count from 0 and there are " +

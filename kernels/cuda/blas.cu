@@ -47,7 +47,7 @@ cublasComputeType_t compute_type(Products products) {
 
 Blas::Blas(const Queue& queue, Products products)
     : queue_(queue), scratch_(scratch_bytes()), handle_(queue.stream), products_(products) {
-  check(cublasSetWorkspace(handle_.get(), scratch_.data(), static_cast<std::size_t>(scratch_bytes())),
+  check(cublas().set_workspace(handle_.get(), scratch_.data(), static_cast<std::size_t>(scratch_bytes())),
         "give cuBLAS its scratch memory");
 }
 
@@ -79,9 +79,9 @@ void Blas::multiply(float alpha, const Side& a, const Side& b, float beta, View 
   }
   const cudaDataType type = is_bf16 ? CUDA_R_16BF : CUDA_R_32F;
   // cuBLAS is column-major, where a row-major matrix reads as its transpose: c^T = b^T a^T.
-  check(cublasGemmEx_64(handle_.get(), operation(b), operation(a), c.cols, c.rows, a.cols(), &alpha, right.data, type,
-                        right.stride, left.data, type, left.stride, &beta, c.data, CUDA_R_32F,
-                        std::max(c.stride, c.cols), compute_type(products_), CUBLAS_GEMM_DEFAULT),
+  check(cublas().gemm(handle_.get(), operation(b), operation(a), c.cols, c.rows, a.cols(), &alpha, right.data, type,
+                      right.stride, left.data, type, left.stride, &beta, c.data, CUDA_R_32F, std::max(c.stride, c.cols),
+                      compute_type(products_), CUBLAS_GEMM_DEFAULT),
         "matrix product");
 }
 

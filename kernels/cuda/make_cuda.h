@@ -8,8 +8,8 @@
 
 namespace kernels::cuda {
 
-/// How many GPUs the driver offers: 0 without a driver.
-int device_count();
+/// Whether the driver offers a GPU and the libraries it needs are there.
+bool is_usable();
 
 /// `device` is "cuda" (the first GPU) or "cuda:N", optionally followed by the precision of products: ",float32" (the
 /// default), ",tf32", or ",bf16" (bf16 operands, float32 sums). DeviceError says what is missing or wrong.

@@ -1,13 +1,13 @@
 // Owners of CUDA objects. Making one throws a typed error; releasing never throws. Also the check of a call's result.
 #pragma once
 
-#include <cublas_v2.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
 #include <string>
 #include <utility>
 
+#include "kernels/cuda/cublas_calls.h"
 #include "kernels/error.h"
 
 namespace kernels::cuda {
@@ -25,7 +25,7 @@ inline void check(cublasStatus_t result, const char* operation) {
     throw OutOfMemory(std::string("The GPU has no memory for cuBLAS in '") + operation +
                       "'; lower the rows of a batch or the sequence length.");
   }
-  throw DeviceError(std::string("cuBLAS failed in '") + operation + "': " + cublasGetStatusString(result) +
+  throw DeviceError(std::string("cuBLAS failed in '") + operation + "': " + cublas().status_string(result) +
                     ". Start again, and use the device 'cpu' if it stays so.");
 }
 
@@ -60,12 +60,12 @@ class Event {
 class BlasHandle {
  public:
   explicit BlasHandle(cudaStream_t stream) {
-    check(cublasCreate(&handle_), "start cuBLAS");
-    static_cast<void>(cublasSetStream(handle_, stream));
+    check(cublas().create(&handle_), "start cuBLAS");
+    static_cast<void>(cublas().set_stream(handle_, stream));
   }
   BlasHandle(const BlasHandle&) = delete;
   BlasHandle& operator=(const BlasHandle&) = delete;
-  ~BlasHandle() { static_cast<void>(cublasDestroy(handle_)); }
+  ~BlasHandle() { static_cast<void>(cublas().destroy(handle_)); }
   [[nodiscard]] cublasHandle_t get() const { return handle_; }
 
  private:
