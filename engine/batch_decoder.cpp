@@ -59,6 +59,8 @@ void BatchDecoder::allocate_cache(std::int64_t rows) {
   fused_.assign(static_cast<std::size_t>(rows), 1);
   device_first_ = upload_indices(*backend_, cache_arena_, first_);
   device_fused_ = upload_indices(*backend_, cache_arena_, fused_);
+  step_inputs_ = cache_arena_.indices(4 * rows);
+  recorded_step_ = backend_->record([this] { run_step({}); });
 }
 
 void BatchDecoder::prefill(const std::vector<std::vector<std::int32_t>>& prompts, DecodeMode mode, std::int64_t max_new,
@@ -124,17 +126,31 @@ std::vector<SampledToken> BatchDecoder::sample(const SamplerSettings& settings, 
 }
 
 void BatchDecoder::step(const std::vector<std::int32_t>& tokens, const ResidualObserver& observe) {
-  std::vector<std::int32_t> cache_rows(tokens.size());
-  std::vector<std::int32_t> grown(tokens.size());
-  for (std::size_t r = 0; r < tokens.size(); ++r) {
+  const std::size_t rows = tokens.size();
+  step_values_.resize(4 * rows);
+  for (std::size_t r = 0; r < rows; ++r) {
     if (lengths_[r] >= capacity_) throw Error("decoding went past the room left for it");
-    cache_rows[r] = first_[r] + lengths_[r];
-    grown[r] = lengths_[r] + 1;
+    step_values_[r] = tokens[r];
+    step_values_[rows + r] = lengths_[r];
+    step_values_[2 * rows + r] = first_[r] + lengths_[r];
+    step_values_[3 * rows + r] = lengths_[r] + 1;
   }
+  backend_->upload(step_values_.data(), step_inputs_.data, step_inputs_.count * std::int64_t{sizeof(std::int32_t)});
+  // Outside the recorded operations, because it may allocate.
   tape_.clear();
   step_arena_.reset();
-  const kernels::IndexView positions = upload_indices(*backend_, step_arena_, lengths_);
-  const Variable embeddings = model_.embed(upload_indices(*backend_, step_arena_, tokens));
+  if (observe) {
+    run_step(observe);
+  } else {
+    recorded_step_->run();
+  }
+  for (std::int32_t& length : lengths_) ++length;
+}
+
+void BatchDecoder::run_step(const ResidualObserver& observe) {
+  const std::int64_t rows = logits_.rows;
+  const auto input_of = [&](std::int64_t index) { return kernels::IndexView{step_inputs_.data + index * rows, rows}; };
+  const Variable embeddings = model_.embed(input_of(0));
   Variable input = model_.plain_input(embeddings, false);
   if (mode_ != DecodeMode::standard) {
     // Every row is fused, so the plain operand is never read.
@@ -142,17 +158,16 @@ void BatchDecoder::step(const std::vector<std::int32_t>& tokens, const ResidualO
   }
   StackHooks hooks;
   hooks.cache = &cache_;
-  hooks.cache_rows = upload_indices(*backend_, step_arena_, cache_rows);
+  hooks.cache_rows = input_of(2);
   hooks.decode = true;
   hooks.decode_first = device_first_;
-  hooks.decode_length = upload_indices(*backend_, step_arena_, grown);
+  hooks.decode_length = input_of(3);
   if (observe) {
     hooks.on_residual = [&](std::int64_t depth, Variable residual) { observe(depth, tape_.value(residual)); };
   }
-  const StackOutput top = model_.stack(input, positions, hooks);
+  const StackOutput top = model_.stack(input, input_of(1), hooks);
   backend_->linear(tape_.value(top.normed), tape_.value(model_.head()), logits_, Write::assign);
   backend_->scaled(tape_.value(top.carried), 1.0F, carried_, Write::assign);
-  lengths_ = grown;
 }
 
 void BatchDecoder::step_back(std::int64_t positions, kernels::ConstView carried) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "engine/arena.h"
@@ -59,6 +60,8 @@ class BatchDecoder {
  private:
   void allocate_cache(std::int64_t rows);
   void take_last_positions(const std::vector<std::int32_t>& last_rows);
+  /// The operations of one step, on what the step's inputs hold.
+  void run_step(const ResidualObserver& observe);
 
   kernels::Backend* backend_;
   PassRunner prefill_;
@@ -72,7 +75,10 @@ class BatchDecoder {
   std::vector<LayerCache> cache_;
   std::vector<std::int32_t> lengths_, first_, fused_;
   kernels::IndexView device_first_, device_fused_;
+  std::vector<std::int32_t> step_values_;  // of all rows: tokens, then positions, cache rows, and lengths with this one
+  kernels::IndexView step_inputs_;         // the same on the device
   kernels::View carried_, logits_;
+  std::unique_ptr<kernels::Recording> recorded_step_;  // replayed, because the host is slower than the GPU on one token
 };
 
 }  // namespace engine

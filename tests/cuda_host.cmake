@@ -24,3 +24,13 @@ target_link_libraries(cuda_host_tests PRIVATE fullband_cuda_host GTest::gmock GT
 target_compile_options(cuda_host_tests PRIVATE $<$<CONFIG:Release>:-O1> -Wno-maybe-uninitialized)
 gtest_discover_tests(cuda_host_tests TEST_PREFIX cuda_host/ DISCOVERY_MODE PRE_TEST
                      PROPERTIES TIMEOUT 300 ENVIRONMENT OMP_WAIT_POLICY=passive)
+
+# The engine on these kernels: golden files, cached decoding, a short training.
+file(GLOB engine_tests_on_host CONFIGURE_DEPENDS cuda_host_engine/*_test.cpp)
+add_executable(cuda_host_engine_tests ${engine_tests_on_host})
+target_link_libraries(cuda_host_engine_tests PRIVATE fullband_cuda_host fullband_engine GTest::gmock GTest::gtest
+                                                     GTest::gtest_main)
+target_compile_definitions(cuda_host_engine_tests PRIVATE FULLBAND_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
+target_compile_options(cuda_host_engine_tests PRIVATE $<$<CONFIG:Release>:-O1> -Wno-maybe-uninitialized)
+gtest_discover_tests(cuda_host_engine_tests TEST_PREFIX cuda_host_engine/ DISCOVERY_MODE PRE_TEST
+                     PROPERTIES TIMEOUT 300 ENVIRONMENT OMP_WAIT_POLICY=passive)

@@ -58,9 +58,11 @@ __device__ bool is_seen(const Forward& o, std::int64_t tile, const Segment& segm
 /// A row that sees none of the chunk keeps its bits.
 __device__ void weigh(const Forward& o, std::int64_t tile, const Segment& segment, const KeyChunk& chunk, Share& scores,
                       RunningSoftmax& running, float (&shrink)[4]) {
+  FULLBAND_UNROLL
   for (int i = 0; i < 4; ++i) {
     bool seen[4];
     float top = -INFINITY;
+    FULLBAND_UNROLL
     for (int j = 0; j < 4; ++j) {
       seen[j] = is_seen(o, tile, segment, chunk, i, j);
       scores.at[i][j] *= o.scale;
@@ -68,6 +70,7 @@ __device__ void weigh(const Forward& o, std::int64_t tile, const Segment& segmen
     }
     top = fmaxf(running.top[i], edge_max(top));
     float sum = 0.0F;
+    FULLBAND_UNROLL
     for (int j = 0; j < 4; ++j) {
       scores.at[i][j] = seen[j] ? expf(scores.at[i][j] - top) : 0.0F;
       sum += scores.at[i][j];
@@ -80,8 +83,11 @@ __device__ void weigh(const Forward& o, std::int64_t tile, const Segment& segmen
 
 template <int kParts>
 __device__ void scale_rows(const float (&factors)[4], Columns<kParts>& sum) {
+  FULLBAND_UNROLL
   for (int p = 0; p < kParts; ++p) {
+    FULLBAND_UNROLL
     for (int i = 0; i < 4; ++i) {
+      FULLBAND_UNROLL
       for (int j = 0; j < 4; ++j) sum.part[p].at[i][j] *= factors[i];
     }
   }
@@ -120,6 +126,7 @@ __device__ void finish(const Forward& o, const TileItem& item, int rows, const R
   for_columns(sum, item.column, o.shape.head_dim, rows, [&](int r, std::int64_t column, float value) {
     o.y.row(item.first + r)[item.head * o.shape.head_dim + column] = value;
   });
+  FULLBAND_UNROLL
   for (int i = 0; i < 4; ++i) {
     const int r = 4 * tile_y() + i;
     if (tile_x() != 0 || item.column != 0 || r >= rows) continue;
@@ -128,7 +135,7 @@ __device__ void finish(const Forward& o, const TileItem& item, int rows, const R
 }
 
 template <int kParts>
-__global__ void __launch_bounds__(kTileThreads) attention_kernel(Forward o, TileItems items) {
+__global__ void __launch_bounds__(kTileThreads, kParts == 1 ? 2 : 1) attention_kernel(Forward o, TileItems items) {
   ForwardRoom& room = *shared_memory<ForwardRoom>();
   for (std::int64_t i = blockIdx.x; i < items.count(); i += gridDim.x) {
     const TileItem item = items.at(i);

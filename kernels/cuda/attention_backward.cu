@@ -50,7 +50,8 @@ __device__ Pair pair_of(const Backward& o, std::int64_t query, std::int64_t key,
 }
 
 template <int kParts>
-__global__ void __launch_bounds__(kTileThreads) query_gradient_kernel(Backward o, TileItems items) {
+__global__ void __launch_bounds__(kTileThreads, kParts == 1 ? 2 : 1)
+    query_gradient_kernel(Backward o, TileItems items) {
   BackwardRoom& room = *shared_memory<BackwardRoom>();
   const std::int64_t d = o.shape.head_dim;
   for (std::int64_t i = blockIdx.x; i < items.count(); i += gridDim.x) {
@@ -64,7 +65,9 @@ __global__ void __launch_bounds__(kTileThreads) query_gradient_kernel(Backward o
       const HeadRows keys = head_rows(o.k, first, end, g, d);
       Share scores = tile_product(q, keys, d, room.operands);
       const Share dweights = tile_product(dy, head_rows(o.v, first, end, g, d), d, room.operands);
+      FULLBAND_UNROLL
       for (int a = 0; a < 4; ++a) {
+        FULLBAND_UNROLL
         for (int b = 0; b < 4; ++b) {
           const std::int64_t query = item.first + 4 * tile_y() + a;
           const std::int64_t key = first + tile_x() + kEdge * b;
@@ -90,7 +93,9 @@ __device__ void add_queries(const Backward& o, const TileItem& item, std::int64_
   const HeadRows dy = head_rows(o.dy, first, o.q.rows, head, d);
   Share weights = tile_product(head_rows(o.k, item.first, o.q.rows, item.head, d), q, d, room.operands);
   Share dscores = tile_product(head_rows(o.v, item.first, o.q.rows, item.head, d), dy, d, room.operands);
+  FULLBAND_UNROLL
   for (int a = 0; a < 4; ++a) {
+    FULLBAND_UNROLL
     for (int b = 0; b < 4; ++b) {
       const std::int64_t key = item.first + 4 * tile_y() + a;
       const std::int64_t query = first + tile_x() + kEdge * b;
@@ -109,7 +114,7 @@ __device__ void add_queries(const Backward& o, const TileItem& item, std::int64_
 
 /// The items' heads are key heads.
 template <int kParts>
-__global__ void __launch_bounds__(kTileThreads) key_gradient_kernel(Backward o, TileItems items) {
+__global__ void __launch_bounds__(kTileThreads, kParts == 1 ? 2 : 1) key_gradient_kernel(Backward o, TileItems items) {
   BackwardRoom& room = *shared_memory<BackwardRoom>();
   const std::int64_t d = o.shape.head_dim;
   const std::int64_t group = o.shape.heads / o.shape.kv_heads;

@@ -5,6 +5,13 @@
 #include "kernels/backend.h"
 #include "kernels/cuda/reduce.cuh"
 
+// Loops over what lies in registers are unrolled: an index that is not a constant sends the whole array to memory.
+#if defined(__CUDACC__)
+#define FULLBAND_UNROLL _Pragma("unroll")
+#else
+#define FULLBAND_UNROLL
+#endif
+
 namespace kernels::cuda {
 
 constexpr int kTile = 64;
@@ -61,11 +68,14 @@ __device__ inline void load_slice(const HeadRows& rows, std::int64_t first, std:
 __device__ inline void add_slice_product(const float* a, const float* b, Share& sum) {
   for (int k = 0; k < kSlice; k += 4) {
     float4 right[4];
+    FULLBAND_UNROLL
     for (int j = 0; j < 4; ++j) {
       right[j] = *reinterpret_cast<const float4*>(b + (tile_x() + kEdge * j) * kSliceStride + k);
     }
+    FULLBAND_UNROLL
     for (int i = 0; i < 4; ++i) {
       const float4 left = *reinterpret_cast<const float4*>(a + (4 * tile_y() + i) * kSliceStride + k);
+      FULLBAND_UNROLL
       for (int j = 0; j < 4; ++j) {
         sum.at[i][j] = __fmaf_rn(left.x, right[j].x, sum.at[i][j]);
         sum.at[i][j] = __fmaf_rn(left.y, right[j].y, sum.at[i][j]);
@@ -103,11 +113,14 @@ __device__ inline void load_columns(const HeadRows& rows, std::int64_t first, st
 template <bool kSkipZeros>
 __device__ void add_weighted_rows(const float* weights, const float* values, int rows, std::int64_t cols, Share& sum) {
   for (int first = 0; first < rows; first += 4) {
+    FULLBAND_UNROLL
     for (int i = 0; i < 4; ++i) {
       const float4 four = *reinterpret_cast<const float4*>(weights + (4 * tile_y() + i) * kWeightStride + first);
       const float row_weights[4] = {four.x, four.y, four.z, four.w};
+      FULLBAND_UNROLL
       for (int r = 0; r < 4; ++r) {
         if (kSkipZeros && row_weights[r] == 0.0F) continue;
+        FULLBAND_UNROLL
         for (int j = 0; j < 4; ++j) {
           if (kEdge * j >= cols) break;
           const float value = values[(first + r) * kTile + tile_x() + kEdge * j];
@@ -129,6 +142,7 @@ struct Columns {
 template <int kParts>
 __device__ void add_weighted(const float* weights, const HeadRows& values, std::int64_t first, std::int64_t head_dim,
                              bool skip_zeros, float* operands, Columns<kParts>& sum) {
+  FULLBAND_UNROLL
   for (int p = 0; p < kParts; ++p) {
     const std::int64_t column = first + p * kTile;
     if (column >= head_dim) break;
@@ -144,7 +158,9 @@ __device__ void add_weighted(const float* weights, const HeadRows& values, std::
 }
 
 __device__ inline void store_weights(const Share& share, float* weights) {
+  FULLBAND_UNROLL
   for (int i = 0; i < 4; ++i) {
+    FULLBAND_UNROLL
     for (int j = 0; j < 4; ++j) weights[(4 * tile_y() + i) * kWeightStride + tile_x() + kEdge * j] = share.at[i][j];
   }
 }
@@ -153,9 +169,12 @@ __device__ inline void store_weights(const Share& share, float* weights) {
 template <int kParts, typename Body>
 __device__ void for_columns(const Columns<kParts>& columns, std::int64_t first, std::int64_t head_dim, int rows,
                             const Body& body) {
+  FULLBAND_UNROLL
   for (int p = 0; p < kParts; ++p) {
+    FULLBAND_UNROLL
     for (int i = 0; i < 4; ++i) {
       const int row = 4 * tile_y() + i;
+      FULLBAND_UNROLL
       for (int j = 0; j < 4; ++j) {
         const std::int64_t column = first + p * kTile + tile_x() + kEdge * j;
         if (row < rows && column < head_dim) body(row, column, columns.part[p].at[i][j]);

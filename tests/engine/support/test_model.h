@@ -21,8 +21,15 @@
 
 namespace support {
 
-/// The devices that model tests run on.
-inline std::vector<std::string> devices() { return {"cpu"}; }
+/// The device that model tests run on; where the GPU engine's sources run on the host, that.
+inline std::string test_device() {
+#if defined(FULLBAND_CUDA_HOST)
+  return "cuda:0";
+#else
+  return "cpu";
+#endif
+}
+inline std::vector<std::string> devices() { return {test_device()}; }
 
 inline engine::ModelConfig tiny_config() {
   engine::ModelConfig config;
@@ -96,7 +103,7 @@ inline std::vector<engine::HostTensor> noisy_tensors(const engine::ModelConfig& 
   return tensors;
 }
 
-inline std::shared_ptr<kernels::Backend> test_backend(const std::string& device = "cpu") {
+inline std::shared_ptr<kernels::Backend> test_backend(const std::string& device = test_device()) {
   constexpr int kThreads = 2;
   return kernels::make_backend(device, kThreads);
 }
@@ -109,7 +116,8 @@ struct TestModel {
   engine::Tape tape;
   engine::Transformer model;
 
-  explicit TestModel(const engine::ModelConfig& config, std::uint64_t seed = 1, const std::string& device = "cpu")
+  explicit TestModel(const engine::ModelConfig& config, std::uint64_t seed = 1,
+                     const std::string& device = test_device())
       : backend(test_backend(device)),
         parameters(*backend, config, true),
         arena(*backend),

@@ -9,6 +9,7 @@
 #include "engine/recipe.h"
 #include "engine/run_store.h"
 #include "engine/trainer.h"
+#include "tests/engine/support/test_model.h"
 
 namespace support {
 
@@ -36,7 +37,7 @@ inline engine::TrainerOptions trainer_options(const std::filesystem::path& folde
   engine::TrainerOptions options;
   options.folder = folder;
   options.seed = seed;
-  options.device = "cpu";
+  options.device = test_device();
   options.threads = 2;
   return options;
 }

@@ -57,7 +57,7 @@ void* DeviceMemory::allocate(std::size_t bytes) {
   std::memset(data, kPoisonByte, bytes);
   forbid(region.pages, kGuard, true);
   forbid(data + bytes, region.page_bytes - kGuard - bytes, true);
-  mprotect(region.pages, region.page_bytes, PROT_NONE);
+  if (!is_open_) mprotect(region.pages, region.page_bytes, PROT_NONE);
   used_ += bytes;
   regions_[data] = region;
   return data;
@@ -78,8 +78,18 @@ void DeviceMemory::protect(int protection) {
   for (const auto& [data, region] : regions_) mprotect(region.pages, region.page_bytes, protection);
 }
 
-void DeviceMemory::open() { protect(PROT_READ | PROT_WRITE); }
-void DeviceMemory::close() { protect(PROT_NONE); }
+void DeviceMemory::open() {
+  if (!is_open_) protect(PROT_READ | PROT_WRITE);
+  is_open_ = true;
+}
+
+void DeviceMemory::close() {
+  constexpr std::size_t kMuch = std::size_t{6} << 20;
+  constexpr int kClosings = 64;
+  if (used_ > kMuch && ++closings_ % kClosings != 0) return;
+  protect(PROT_NONE);
+  is_open_ = false;
+}
 
 std::string DeviceMemory::damage() const {
 #if !defined(__SANITIZE_ADDRESS__)

@@ -23,7 +23,7 @@ class DeviceMemory {
   bool release(void* data);
   [[nodiscard]] std::size_t used() const { return used_; }
 
-  /// Opens the memory to the running code, or closes it.
+  /// Opens the memory to the running code, or closes it: much memory only now and then, as every page costs time.
   void open();
   void close();
   /// Whether the memory is open and every guard byte is as it was. Empty, or what is wrong.
@@ -40,6 +40,8 @@ class DeviceMemory {
 
   std::map<void*, Region> regions_;
   std::size_t used_ = 0;
+  bool is_open_ = false;
+  int closings_ = 0;
 };
 
 }  // namespace cuda_host

@@ -6,6 +6,7 @@
 #include <boost/context/fixedsize_stack.hpp>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -162,8 +163,9 @@ class Scheduler {
     if (start) return idle_worker();
     if (ready_.empty()) return nullptr;
     const std::size_t at = shuffled_ ? random_() % ready_.size() : 0;
-    Worker* chosen = ready_[at];
-    ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(at));
+    std::swap(ready_[at], ready_.front());
+    Worker* chosen = ready_.front();
+    ready_.pop_front();
     return chosen;
   }
 
@@ -267,7 +269,7 @@ class Scheduler {
   std::vector<Warp> warps_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Worker*> idle_;
-  std::vector<Worker*> ready_;
+  std::deque<Worker*> ready_;
   std::vector<Worker*> at_barrier_;
   Worker* current_ = nullptr;
   const void* host_bottom_ = nullptr;
