@@ -36,6 +36,7 @@ void add_rebuild_command(CLI::App& app, Action& action);
 void add_likelihood_command(CLI::App& app, Action& action);
 void add_prefill_command(CLI::App& app, Action& action);
 void add_gate_command(CLI::App& app, Action& action);
+void add_lengths_command(CLI::App& app, Action& action);
 void add_reproduce_command(CLI::App& app, Action& action);
 
 }  // namespace app::cli

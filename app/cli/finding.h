@@ -1,16 +1,23 @@
-// A finding: variants of a training over several seeds, verbs that measure them, and the numbers to be compared with
-// the paper's. One JSON file each in resources/findings/; what it states is data, what it finds is measured.
+// A finding: variants of a training over several seeds, verbs that measure them, and what is expected of the numbers.
+// One JSON file each in resources/findings/; what it states is data, what it finds is measured.
 //
 //   {"claim": "...", "paper": "Fig. 3: ...",
 //    "seeds": [1, 2, 3],
 //    "variants": [{"name": "K <= 2", "recipe": "two-pass-only", "set": ["train.steps=900"]}, ...],
 //    "measures": [{"verb": "stability", "arguments": ["--passes", "30"],
 //                  "values": [{"label": "loss at pass 30", "pointer": "/loss/30", "paper": "rises"}],
-//                  "curves": [{"label": "loss", "pointer": "/loss"}]}]}
+//                  "curves": [{"label": "loss", "pointer": "/loss", "x": "feedback passes", "y": "loss (nats)"}]}],
+//    "checks": [{"expected": "the loss rises past the trained depth", "variant": "K <= 2", "measure": 0,
+//                "pointer": "/loss/30", "above": {"pointer": "/loss/1"}, "by": 0.05}]}
+//
+// A check compares a number with another ("above" or "below": a number, or an object whose missing members are those of
+// the check itself); it holds in a seed when they differ by more than "by". A measure with "variants" is taken of those
+// alone.
 #pragma once
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,18 +29,47 @@ struct FindingVariant {
   std::vector<std::string> overrides;
 };
 
-/// A number, or with `curve` a list of numbers, in a verb's JSON.
+/// A number in a verb's JSON.
 struct FindingValue {
   std::string label;
   std::string pointer;  ///< JSON pointer
   std::string paper;    ///< what the paper has in its place
-  bool curve = false;
+};
+
+/// A list of numbers in a verb's JSON, drawn over their places.
+struct FindingCurve {
+  std::string label;
+  std::string pointer;
+  std::string x_axis;
+  std::string y_axis;
+  std::int64_t first_x = 0;  ///< x of the first number
+  bool log_y = false;
 };
 
 struct FindingMeasure {
   std::string verb;
   std::vector<std::string> arguments;
+  std::vector<std::string> variants;  ///< of which it is taken; empty: of all
   std::vector<FindingValue> values;
+  std::vector<FindingCurve> curves;
+
+  [[nodiscard]] bool takes(const std::string& variant) const;
+};
+
+/// One measured number.
+struct FindingPlace {
+  std::string variant;
+  std::size_t measure = 0;
+  std::string pointer;
+};
+
+struct FindingCheck {
+  std::string expected;  ///< in words
+  FindingPlace value;
+  bool above = true;  ///< of the other, or below it
+  double number = 0;  ///< the other, unless `other` is given
+  std::optional<FindingPlace> other;
+  double by = 0;
 };
 
 struct Finding {
@@ -43,30 +79,13 @@ struct Finding {
   std::vector<std::uint64_t> seeds;
   std::vector<FindingVariant> variants;
   std::vector<FindingMeasure> measures;
+  std::vector<FindingCheck> checks;
 };
 
-/// ConfigError when there is none of this name (it lists them), FormatError when its file is wrong.
+/// FormatError when it does not say what it must, or a check names what is not there.
+Finding finding_from_json(const std::string& name, const nlohmann::json& object);
+/// One that ships. ConfigError when there is none of this name (it lists them).
 Finding find_finding(const std::string& name);
 std::vector<std::string> finding_names();
-
-/// One value of one variant over the seeds.
-struct FindingRow {
-  std::string variant;
-  std::string label;
-  std::string paper;
-  std::vector<double> by_seed;
-
-  [[nodiscard]] double mean() const;
-  /// Standard deviation over the seeds; 0 for one.
-  [[nodiscard]] double spread() const;
-};
-
-/// `results` is {variant: {seed: {verb: JSON}}}. Numbers come first, curves as one row an index. FormatError names a
-/// pointer that leads to no number.
-std::vector<FindingRow> summarize_finding(const Finding& finding, const nlohmann::json& results, bool curves);
-
-/// The table as Markdown and as CSV, one row a value and variant.
-std::string to_markdown(const Finding& finding, const std::vector<FindingRow>& rows);
-std::string to_csv(const Finding& finding, const std::vector<FindingRow>& rows);
 
 }  // namespace app::cli

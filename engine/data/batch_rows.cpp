@@ -65,6 +65,7 @@ void BatchRows::add(std::int64_t row, const Document& document) {
     batch_.tokens[begin + i] = document.tokens[i];
     batch_.positions[begin + i] = static_cast<std::int32_t>(i);
     if (i > 0) set_target(begin + i - 1, document.tokens[i], document.roles[i]);
+    if (i > 0 && document.hidden[i - 1] >= 0) set_target(begin + i - 1, document.hidden[i - 1], TokenRole::answer);
   }
   if (document.next >= 0 && count > 0) set_target(begin + count - 1, document.next, TokenRole::other);
   length += document.size();

@@ -18,13 +18,15 @@ enum class TokenRole : std::uint8_t {
 /// Tokens of one document, end of text included where it belongs to the row.
 struct Document {
   std::vector<std::int32_t> tokens;
-  std::vector<TokenRole> roles;  ///< one a token
-  std::int32_t next = -1;        ///< target of the last token, -1 if nothing follows; role other
+  std::vector<TokenRole> roles;      ///< one a token
+  std::vector<std::int32_t> hidden;  ///< one a token: the answer that is its target instead of the next token, or -1
+  std::int32_t next = -1;            ///< target of the last token, -1 if nothing follows; role other
 
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(tokens.size()); }
   void add(std::int32_t token, TokenRole role) {
     tokens.push_back(token);
     roles.push_back(role);
+    hidden.push_back(-1);
   }
 };
 

@@ -23,9 +23,13 @@ struct TaskEntry {
 
 /// Every task of the program; a new one needs a line here and a file of its own.
 constexpr TaskEntry kTasks[] = {
-    {"completion", make_completion_task}, {"memory", make_memory_task},
-    {"registers", make_registers_task},   {"running-sum", make_running_sum_task},
-    {"division", make_division_task},     {"division-terse", make_terse_division_task},
+    {"completion", make_completion_task},
+    {"memory", make_memory_task},
+    {"registers", make_registers_task},
+    {"running-sum", make_running_sum_task},
+    {"division", make_division_task},
+    {"division-terse", make_terse_division_task},
+    {"division-direct", make_direct_division_task},
 };
 
 bool belongs_to_word(char character) {

@@ -21,6 +21,12 @@ struct TextSpan {
   std::size_t end = 0;
 };
 
+/// What a model is to know once it has read the first `end` bytes of a prompt, though the prompt never says it.
+struct HiddenAnswer {
+  std::size_t end = 0;
+  std::string text;
+};
+
 struct Example {
   std::string prompt;
   std::string completion;  ///< what should follow: trace and answer; end of text comes after it
@@ -28,6 +34,8 @@ struct Example {
   std::string group;       ///< examples of one group must never span two folds
   std::vector<TextSpan>
       prompt_answers;  ///< answers inside the prompt (a running total), weighted as answers in training
+  std::vector<HiddenAnswer> hidden_answers;  ///< in order; in training each takes the place of the next token as the
+                                             ///< target of the token that ends there, weighted as an answer
 };
 
 class Task {
@@ -45,9 +53,10 @@ class Task {
 /// Whether `generated` ends in `answer`, spaces at the end aside, as a whole word or number ("13" does not end in 3).
 bool ends_in_answer(std::string_view generated, std::string_view answer);
 
-/// Names: completion, memory, registers, running-sum, division, division-terse. `options` are the task's own, told in
-/// task_NAME.h, beside "name" and "share" (unknown members: ConfigError naming field.member). `validation_share` of the
-/// content is held out (0 < share < 1). `field` is where the options stand in the recipe, such as "data.tasks[0]".
+/// Names: completion, memory, registers, running-sum, division, division-terse, division-direct. `options` are the
+/// task's own, told in task_NAME.h, beside "name" and "share" (unknown members: ConfigError naming field.member).
+/// `validation_share` of the content is held out (0 < share < 1). `field` is where the options stand in the recipe,
+/// such as "data.tasks[0]".
 std::unique_ptr<Task> make_task(const nlohmann::json& options, double validation_share,
                                 const std::string& field = "data.tasks");
 std::vector<std::string> task_names();

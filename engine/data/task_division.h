@@ -1,4 +1,5 @@
-// Decimal expansion of a proper fraction by long division, written out in full or tersely; the answers are the same.
+// Decimal expansion of a proper fraction by long division, written out in full, tersely, or not at all; the answers are
+// the same. "division-direct" goes from the prompt to "Answer: 0.428": the remainders must be carried unsaid.
 //
 //   Write 3/7 with 3 decimals.                                  Write 3/7 with 3 decimals.
 //   30 divided by 7 is 4 remainder 2                            4 r 2
@@ -28,10 +29,13 @@ struct DivisionContent {
   std::int64_t decimals = 4;
 };
 
+enum class DivisionTrace { full, terse, none };
+
 /// The example with these contents; its group is the reduced fraction.
-Example division_example(const DivisionContent& content, bool terse);
+Example division_example(const DivisionContent& content, DivisionTrace trace);
 
 std::unique_ptr<Task> make_division_task(TaskOptions& options, double validation_share);
 std::unique_ptr<Task> make_terse_division_task(TaskOptions& options, double validation_share);
+std::unique_ptr<Task> make_direct_division_task(TaskOptions& options, double validation_share);
 
 }  // namespace engine::data

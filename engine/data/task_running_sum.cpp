@@ -43,18 +43,51 @@ HeldOut strings_held_out(std::int64_t modulo, std::int64_t length, double share)
   return HeldOut::among(contents, share);
 }
 
+SumSupervision supervision_of(const std::string& word) {
+  if (word == "every") return SumSupervision::every;
+  return word == "hidden" ? SumSupervision::hidden : SumSupervision::end;
+}
+
+/// "\n2 makes 2\n1 makes 0 ..." after `head`, all but the last total, each of them marked as an answer.
+void write_totals(Example& example, const std::vector<std::int64_t>& digits, const std::vector<std::int64_t>& totals) {
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    example.prompt += "\n" + std::to_string(digits[i]) + " makes";
+    if (i + 1 == digits.size()) return;
+    example.prompt += " " + std::to_string(totals[i]);
+    example.prompt_answers.push_back({example.prompt.size() - 1, example.prompt.size()});
+  }
+}
+
+/// ": 2 1 2 0 makes" after `head`, with the total after each digit as a hidden answer.
+void hide_totals(Example& example, const std::vector<std::int64_t>& digits, const std::vector<std::int64_t>& totals) {
+  example.prompt += ":";
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    example.prompt += " " + std::to_string(digits[i]);
+    example.hidden_answers.push_back({example.prompt.size(), " " + std::to_string(totals[i])});
+  }
+  example.prompt += " makes";
+}
+
+std::vector<std::int64_t> totals_of(const RunningSumContent& content) {
+  std::vector<std::int64_t> totals;
+  std::int64_t total = 0;
+  for (const std::int64_t digit : content.digits) totals.push_back(total = (total + digit) % content.modulo);
+  return totals;
+}
+
 class RunningSumTask : public Task {
  public:
   RunningSumTask(TaskOptions& options, double validation_share)
       : modulo_(options.integer("modulo", 3, 2, 10)),
         least_(options.integer("min_length", 1, 1, 4096)),
-        every_(options.word("supervision", "end", {"end", "every"}) == "every"),
+        supervision_(supervision_of(options.word("supervision", "end", {"end", "every", "hidden"}))),
         field_(options.field("max_length")) {
     const std::int64_t most = options.integer("max_length", 8, 1, 4096);
     if (most < least_) throw ConfigError(field_, "this is below min_length; use at least " + std::to_string(least_));
-    deciding_ = every_ ? deciding_digits(modulo_, most, validation_share) : most;
+    const bool beginnings = supervision_ != SumSupervision::end;
+    deciding_ = beginnings ? deciding_digits(modulo_, most, validation_share) : most;
     for (std::int64_t length = least_; length <= most; ++length) {
-      const bool undecided = every_ && length < deciding_;
+      const bool undecided = beginnings && length < deciding_;
       held_out_.push_back(undecided ? HeldOut() : strings_held_out(modulo_, deciding(length), validation_share));
       if (!held_out_.back().empty()) validated_.push_back(length);
       trained_.push_back(length);
@@ -69,10 +102,11 @@ class RunningSumTask : public Task {
   [[nodiscard]] std::string name() const override { return "running-sum"; }
 
   [[nodiscard]] std::vector<std::string> symbols() const override {
-    std::vector<std::string> result = {"Add", " modulo", ":", "\n", "Total", " makes"};
+    std::vector<std::string> result = {"Add", " modulo", ":", " makes"};
+    if (supervision_ != SumSupervision::hidden) result.insert(result.end(), {"\n", "Total"});
     for (const std::string& numeral : spaced_numerals(modulo_)) {
       result.push_back(numeral);
-      if (every_) result.push_back(numeral.substr(1));
+      if (supervision_ == SumSupervision::every) result.push_back(numeral.substr(1));
     }
     result.push_back(" " + std::to_string(modulo_));
     return result;
@@ -90,7 +124,7 @@ class RunningSumTask : public Task {
     };
     const auto hash = [&](const RunningSumContent& content) { return beginning_of(content, deciding(length)); };
     const HeldOut& held_out = held_out_[static_cast<std::size_t>(length - least_)];
-    return running_sum_example(draw_of_split(held_out, split, field_, draw, hash), every_);
+    return running_sum_example(draw_of_split(held_out, split, field_, draw, hash), supervision_);
   }
 
  private:
@@ -98,7 +132,7 @@ class RunningSumTask : public Task {
 
   std::int64_t modulo_;
   std::int64_t least_;
-  bool every_;
+  SumSupervision supervision_;
   std::int64_t deciding_ = 0;  ///< digits that decide the side of a string
   std::string field_;
   std::vector<HeldOut> held_out_;  ///< one a length, from least_ on
@@ -108,30 +142,16 @@ class RunningSumTask : public Task {
 
 }  // namespace
 
-Example running_sum_example(const RunningSumContent& content, bool every_total) {
+Example running_sum_example(const RunningSumContent& content, SumSupervision supervision) {
   Example example;
-  std::string digits;
-  std::string lines;
-  std::int64_t total = 0;
-  for (std::size_t i = 0; i < content.digits.size(); ++i) {
-    const std::string digit = std::to_string(content.digits[i]);
-    total = (total + content.digits[i]) % content.modulo;
-    digits += " " + digit;
-    lines += "\n" + digit + " makes";
-    if (i + 1 < content.digits.size()) lines += " " + std::to_string(total);
-  }
-  const std::string head = "Add modulo " + std::to_string(content.modulo);
-  example.prompt = every_total ? head + lines : head + ":" + digits + "\nTotal:";
-  example.answer = std::to_string(total);
+  const std::vector<std::int64_t> totals = totals_of(content);
+  for (const std::int64_t digit : content.digits) example.group += " " + std::to_string(digit);
+  example.prompt = "Add modulo " + std::to_string(content.modulo);
+  if (supervision == SumSupervision::every) write_totals(example, content.digits, totals);
+  if (supervision == SumSupervision::hidden) hide_totals(example, content.digits, totals);
+  if (supervision == SumSupervision::end) example.prompt += ":" + example.group + "\nTotal:";
+  example.answer = std::to_string(totals.empty() ? 0 : totals.back());
   example.completion = " " + example.answer;
-  example.group = digits;
-  if (every_total) {
-    // Every line but the last ends in one digit, the total.
-    for (std::size_t at = example.prompt.find('\n', head.size() + 1); at != std::string::npos;
-         at = example.prompt.find('\n', at + 1)) {
-      example.prompt_answers.push_back({at - 1, at});
-    }
-  }
   return example;
 }
 

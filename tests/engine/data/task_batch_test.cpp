@@ -186,6 +186,32 @@ TEST(TaskBatches, TotalsAfterEveryDigitAreAnswers) {
   }
 }
 
+TEST(TaskBatches, HiddenTotalsAreTargetsOfTheDigitsButNoTokens) {
+  DataConfig config =
+      tasks_config(R"([{"name": "running-sum", "supervision": "hidden", "min_length": 3, "max_length": 6}])", 14);
+  config.other_weight = 0.25;
+  const auto source = make_batch_source(config);
+  const Batch batch = source->training(1, 0, 64);
+  for (std::int64_t row = 0; row < 64; ++row) {
+    const std::int64_t length = batch.row_length[static_cast<std::size_t>(row)];
+    ASSERT_EQ(text_of(*source, batch, row, 0, 4), "Add modulo 3:");
+    int total = 0;
+    for (std::int64_t t = 0; t + 1 < length; ++t) {
+      const bool digit = t >= 4 && t + 3 < length;  // then "makes", the total that is said, and end of text
+      const std::string token = text_of(*source, batch, row, t, t + 1);
+      if (digit) total = (total + std::stoi(token)) % 3;
+      EXPECT_EQ(batch.answer[at(batch, row, t)], digit || token == " makes" ? 1 : 0);
+      EXPECT_FLOAT_EQ(batch.weights[at(batch, row, t)], t < 4 ? 0.25F : 1.0F);
+      const std::string next = source->tokenizer().bytes(batch.tokens[at(batch, row, t + 1)]);
+      EXPECT_EQ(source->tokenizer().bytes(batch.targets[at(batch, row, t)]),
+                digit ? " " + std::to_string(total) : next);
+    }
+  }
+  config.tokenizer = "byte";
+  config.seq = 60;
+  EXPECT_THAT(error_of(config), HasSubstr("must be one token"));
+}
+
 TEST(TaskBatches, TracesAreWeightedAsOtherTokens) {
   DataConfig config = tasks_config(R"([{"name": "division-terse"}])", 80);
   config.other_weight = 0.5;

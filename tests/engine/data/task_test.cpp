@@ -70,8 +70,10 @@ std::vector<std::string> settings() {
           R"({"name": "registers", "registers": [2, 4], "assignments": [8, 12], "distractors": [0, 1]})",
           R"({"name": "running-sum"})",
           R"({"name": "running-sum", "modulo": 7, "min_length": 3, "max_length": 20, "supervision": "every"})",
+          R"({"name": "running-sum", "modulo": 2, "min_length": 2, "max_length": 9, "supervision": "hidden"})",
           R"({"name": "division"})",
-          R"({"name": "division-terse", "max_denominator": 99, "decimals": [2, 8]})"};
+          R"({"name": "division-terse", "max_denominator": 99, "decimals": [2, 8]})",
+          R"({"name": "division-direct", "decimals": [6]})"};
 }
 
 class Tasks : public ::testing::TestWithParam<std::string> {};
@@ -277,11 +279,11 @@ TEST(RegistersTask, SaysWhichSettingsCannotBe) {
 }
 
 TEST(RunningSumTask, AddsUpRight) {
-  const Example end = running_sum_example({3, {2, 1, 2, 0}}, false);
+  const Example end = running_sum_example({3, {2, 1, 2, 0}}, SumSupervision::end);
   EXPECT_EQ(end.prompt, "Add modulo 3: 2 1 2 0\nTotal:");
   EXPECT_EQ(end.completion, " 2");
   EXPECT_TRUE(end.prompt_answers.empty());
-  const Example every = running_sum_example({3, {2, 1, 2, 0}}, true);
+  const Example every = running_sum_example({3, {2, 1, 2, 0}}, SumSupervision::every);
   EXPECT_EQ(every.prompt, "Add modulo 3\n2 makes 2\n1 makes 0\n2 makes 2\n0 makes");
   EXPECT_EQ(every.completion, " 2");
   std::string totals;
@@ -321,30 +323,43 @@ TEST(RunningSumTask, WithEveryTotalNoHeldOutStringBeginsATrainingString) {
   }
 }
 
+TEST(RunningSumTask, HiddenTotalsAreNowhereInTheText) {
+  const Example hidden = running_sum_example({3, {2, 1, 2, 0}}, SumSupervision::hidden);
+  EXPECT_EQ(hidden.prompt, "Add modulo 3: 2 1 2 0 makes");
+  EXPECT_EQ(hidden.completion, " 2");
+  ASSERT_EQ(hidden.hidden_answers.size(), 4U);
+  std::string told;
+  for (const HiddenAnswer& answer : hidden.hidden_answers)
+    told += hidden.prompt.substr(0, answer.end) + answer.text + "|";
+  EXPECT_EQ(told, "Add modulo 3: 2 2|Add modulo 3: 2 1 0|Add modulo 3: 2 1 2 2|Add modulo 3: 2 1 2 0 2|");
+}
+
 TEST(RunningSumTask, SaysWhatIsTooSmall) {
   EXPECT_THAT(error_of(R"({"name": "running-sum", "max_length": 1})"), HasSubstr("data.tasks[2].max_length"));
   EXPECT_THAT(error_of(R"({"name": "running-sum", "min_length": 5, "max_length": 4})"),
               HasSubstr("data.tasks[2].max_length: this is below min_length"));
-  EXPECT_THAT(error_of(R"({"name": "running-sum", "supervision": "all"})"), HasSubstr("\"end\" or \"every\""));
+  EXPECT_THAT(error_of(R"({"name": "running-sum", "supervision": "all"})"),
+              HasSubstr("\"end\" or \"every\" or \"hidden\""));
 }
 
 TEST(DivisionTask, WritesTheTextOfTheHeader) {
-  const Example full = division_example({3, 7, 3}, false);
+  const Example full = division_example({3, 7, 3}, DivisionTrace::full);
   EXPECT_EQ(full.prompt, "Write 3/7 with 3 decimals.\n");
   EXPECT_EQ(full.completion,
             "30 divided by 7 is 4 remainder 2\n20 divided by 7 is 2 remainder 6\n60 divided by 7 is 8 remainder 4\n"
             "Answer: 0.428");
-  const Example terse = division_example({3, 7, 3}, true);
+  const Example terse = division_example({3, 7, 3}, DivisionTrace::terse);
   EXPECT_EQ(terse.prompt, full.prompt);
   EXPECT_EQ(terse.completion, "4 r 2\n2 r 6\n8 r 4\nAnswer: 0.428");
-  EXPECT_EQ(division_example({2, 4, 6}, true).answer, "0.5");
-  EXPECT_EQ(division_example({2, 4, 6}, true).group, "1/2");
+  EXPECT_EQ(division_example({3, 7, 3}, DivisionTrace::none).completion, "Answer: 0.428");
+  EXPECT_EQ(division_example({2, 4, 6}, DivisionTrace::terse).answer, "0.5");
+  EXPECT_EQ(division_example({2, 4, 6}, DivisionTrace::terse).group, "1/2");
 }
 
 TEST(DivisionTask, DigitsAgreeWithIntegerArithmetic) {
   for (std::int64_t below = 2; below < 40; ++below) {
     for (std::int64_t above = 1; above < below; ++above) {
-      const std::string answer = division_example({above, below, 6}, true).answer;
+      const std::string answer = division_example({above, below, 6}, DivisionTrace::terse).answer;
       std::string digits = std::to_string(1000000 + above * 1000000 / below).substr(1);
       const bool exact = above * 1000000 % below == 0;
       while (exact && digits.back() == '0') digits.pop_back();
@@ -363,7 +378,7 @@ TEST(DivisionTask, BothTracesHaveTheSameFractionsHeldOut) {
 
 TEST(Task, AnAnswerIsAWholeWordOrNumber) {
   const auto task = task_of(R"({"name": "division"})");
-  const Example example = division_example({1, 4, 4}, false);
+  const Example example = division_example({1, 4, 4}, DivisionTrace::full);
   EXPECT_TRUE(task->correct(example, "some other way\nAnswer: 0.25 \n"));
   EXPECT_TRUE(task->correct(example, "0.25"));
   EXPECT_FALSE(task->correct(example, "Answer: 10.25"));
@@ -388,7 +403,7 @@ TEST(MakeTask, NamesFieldsInItsErrors) {
 }
 
 TEST(MakeTask, KnowsEveryNameItLists) {
-  EXPECT_EQ(task_names().size(), 6U);
+  EXPECT_EQ(task_names().size(), 7U);
   for (const std::string& name : task_names()) EXPECT_EQ(make_task({{"name", name}}, 0.1)->name(), name);
 }
 
