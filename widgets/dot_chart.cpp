@@ -81,7 +81,8 @@ void DotChart::set_reference(std::optional<double> value, const QString& label) 
   update();
 }
 
-void DotChart::set_data(std::vector<QString> measurements, std::vector<DotRow> rows) {
+void DotChart::set_data(std::vector<QString> measurements, std::vector<DotRow> rows, std::vector<SeriesStyle> styles) {
+  styles_ = std::move(styles);
   measurements_ = std::move(measurements);
   rows_ = std::move(rows);
   QStringList spoken;
@@ -119,6 +120,10 @@ int DotChart::head_lines(double width) const {
     x += entry;
   }
   return lines;
+}
+
+QColor DotChart::color_of(const Theme& theme, std::size_t measurement) const {
+  return measurement < styles_.size() ? series_pen(theme, styles_[measurement]).color() : dot_color(theme, measurement);
 }
 
 double DotChart::value_width() const {
@@ -197,7 +202,7 @@ void DotChart::draw_head(QPainter& painter, const Theme& theme, const Frame& fra
       y += kLegendHeight;
     }
     painter.setPen(Qt::NoPen);
-    painter.setBrush(dot_color(theme, i));
+    painter.setBrush(color_of(theme, i));
     draw_symbol(painter, {x + kSymbol + 1, y}, i);
     painter.setPen(theme.secondary);
     painter.drawText(QRectF(x + 14, y - 9, width + 2, 18), Qt::AlignLeft | Qt::AlignVCenter, measurements_[i]);
@@ -253,7 +258,7 @@ void DotChart::draw_rows(QPainter& painter, const Theme& theme, const Frame& fra
       if (!std::isfinite(dot.value)) continue;
       const double y = top + frame.row_height / 2 + (static_cast<double>(i) - (count - 1) / 2) * step;
       const QPointF at(frame.x_of(dot.value), std::floor(y) + 0.5);  // bars of one sharp pixel
-      const QColor color = dot_color(theme, i);
+      const QColor color = color_of(theme, i);
       if (std::isfinite(dot.error) && dot.error > 0) {
         painter.setPen(QPen(color, 1));
         painter.drawLine(QPointF(std::max(frame.dots.left(), frame.x_of(dot.value - dot.error)), at.y()),

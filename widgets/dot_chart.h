@@ -33,8 +33,9 @@ class DotChart : public QWidget, public FigureSource {
   void set_limits(std::optional<std::pair<double, double>> limits);
   /// A dashed vertical line, such as chance.
   void set_reference(std::optional<double> value, const QString& label = {});
-  /// At most four measurements.
-  void set_data(std::vector<QString> measurements, std::vector<DotRow> rows);
+  /// At most four measurements have symbols of their own. `styles` gives them other colours than the chart's, such as
+  /// those of runs.
+  void set_data(std::vector<QString> measurements, std::vector<DotRow> rows, std::vector<SeriesStyle> styles = {});
   /// Writes the first measurement at the right end of each row, as a table does.
   void set_values_shown(bool shown);
   void set_empty_text(const QString& text);
@@ -60,6 +61,7 @@ class DotChart : public QWidget, public FigureSource {
   [[nodiscard]] Frame frame_in(const QRectF& area) const;
   [[nodiscard]] int head_lines(double width) const;
   [[nodiscard]] double value_width() const;
+  [[nodiscard]] QColor color_of(const Theme& theme, std::size_t measurement) const;
   void paint(QPainter& painter, const Theme& theme, const QRectF& area) const;
   void draw_head(QPainter& painter, const Theme& theme, const Frame& frame) const;
   void draw_axis(QPainter& painter, const Theme& theme, const Frame& frame) const;
@@ -70,6 +72,7 @@ class DotChart : public QWidget, public FigureSource {
   std::optional<std::pair<double, double>> limits_;
   std::optional<double> reference_;
   std::vector<QString> measurements_;
+  std::vector<SeriesStyle> styles_;
   std::vector<DotRow> rows_;
   bool values_shown_ = false;
 };

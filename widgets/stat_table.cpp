@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "widgets/numbers.h"
-#include "widgets/palette.h"
 
 namespace widgets {
 namespace {
@@ -48,10 +47,13 @@ QSize StatTable::sizeHint() const { return {240, static_cast<int>(rows_.size()) 
 QSize StatTable::minimumSizeHint() const { return {160, sizeHint().height()}; }
 
 void StatTable::paintEvent(QPaintEvent*) {
-  const Theme& theme = theme_of(palette());
   QPainter painter(this);
+  paint(painter, theme_of(palette()), rect());
+}
+
+void StatTable::paint(QPainter& painter, const Theme& theme, const QRectF& area) const {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    const QRectF row(0, static_cast<double>(i) * kRowHeight, width(), kRowHeight - 1);
+    const QRectF row(area.left(), area.top() + static_cast<double>(i) * kRowHeight, area.width(), kRowHeight - 1);
     const double value_width = std::min(tabular_width(title_font(), rows_[i].value), row.width());
     QRectF name_area = row;
     name_area.setRight(row.right() - value_width - kGap);
@@ -62,8 +64,22 @@ void StatTable::paintEvent(QPaintEvent*) {
     painter.setFont(title_font());
     draw_tabular(painter, row, Qt::AlignRight, rows_[i].value);
     painter.setPen(theme.border);
-    painter.drawLine(QPointF(0, row.bottom() + 0.5), QPointF(width(), row.bottom() + 0.5));
+    painter.drawLine(QPointF(row.left(), row.bottom() + 0.5), QPointF(row.right(), row.bottom() + 0.5));
   }
+}
+
+void StatTable::paint_figure(QPaintDevice& device, const FigureArea& area) const {
+  QPainter painter;
+  const QRectF inside = begin_figure(painter, device, area);
+  painter.setClipRect(inside);
+  paint(painter, light_theme(), inside);
+}
+
+FigureTable StatTable::figure_table() const {
+  FigureTable table;
+  table.columns = {QStringLiteral("name"), QStringLiteral("value")};
+  for (const Stat& stat : rows_) table.rows.push_back({stat.name, stat.value});
+  return table;
 }
 
 bool StatTable::event(QEvent* event) {

@@ -5,6 +5,9 @@
 #include <QWidget>
 #include <vector>
 
+#include "widgets/figure_export.h"
+#include "widgets/palette.h"
+
 namespace widgets {
 
 struct Stat {
@@ -15,13 +18,17 @@ struct Stat {
   friend bool operator==(const Stat&, const Stat&) = default;
 };
 
-class StatTable : public QWidget {
+class StatTable : public QWidget, public FigureSource {
   Q_OBJECT
 
  public:
   explicit StatTable(QWidget* parent = nullptr);
   void set_rows(std::vector<Stat> rows);
   [[nodiscard]] const std::vector<Stat>& rows() const { return rows_; }
+
+  [[nodiscard]] QString figure_title() const override { return accessibleName(); }
+  void paint_figure(QPaintDevice& device, const FigureArea& area) const override;
+  [[nodiscard]] FigureTable figure_table() const override;
   [[nodiscard]] QSize sizeHint() const override;
   [[nodiscard]] QSize minimumSizeHint() const override;
 
@@ -30,6 +37,8 @@ class StatTable : public QWidget {
   bool event(QEvent* event) override;
 
  private:
+  void paint(QPainter& painter, const Theme& theme, const QRectF& area) const;
+
   std::vector<Stat> rows_;
 };
 

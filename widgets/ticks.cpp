@@ -70,10 +70,11 @@ std::vector<double> decade_ticks(const Range& range, const std::vector<double>& 
   return at;
 }
 
-// 0.1, 0.2, 0.4, ...: evenly spaced on a log axis.
+// 0.1, 0.2, 0.4, ... or 1, 2, 4, ...: evenly spaced on a log axis. Counts begin at about 1 and stay whole.
 std::vector<double> doublings(const Range& range) {
   std::vector<double> at;
-  for (double value = std::pow(10.0, std::floor(std::log10(range.low))); value <= range.high; value *= 2) {
+  const double start = range.low > 0.5 && range.low <= 1 ? 1 : std::pow(10.0, std::floor(std::log10(range.low)));
+  for (double value = start; value <= range.high; value *= 2) {
     if (range.contains(value)) at.push_back(value);
   }
   return at;
