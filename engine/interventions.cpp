@@ -80,6 +80,14 @@ Change make_change(const ChannelProbe& probe, Intervention kind, double amount, 
   return {};
 }
 
+std::vector<InterventionChoice> all_choices(const InterventionSettings& settings) {
+  std::vector<InterventionChoice> all = {{Intervention::shuffled_state, 1}, {Intervention::constant_gate, 1}};
+  for (const double value : settings.temperatures) all.push_back({Intervention::gate_temperature, value});
+  for (const double value : settings.seed_scales) all.push_back({Intervention::seed_scale, value});
+  all.push_back({Intervention::zero_state, 0});
+  return all;
+}
+
 std::vector<float> difference(const std::vector<float>& a, const std::vector<float>& b) {
   std::vector<float> result(a.size());
   std::transform(a.begin(), a.end(), b.begin(), result.begin(), [](float x, float y) { return x - y; });
@@ -149,19 +157,10 @@ Estimate fused_loss(const data::Batch& batch, const std::vector<std::int32_t>& f
 }
 
 InterventionReport measure_interventions(ChannelProbe& probe, FusionType fusion, const InterventionSettings& settings) {
-  struct Wanted {
-    Intervention kind;
-    double amount;
-  };
-  std::vector<Wanted> wanted = {{Intervention::shuffled_state, 1}, {Intervention::constant_gate, 1}};
-  for (const double value : settings.temperatures) wanted.push_back({Intervention::gate_temperature, value});
-  for (const double value : settings.seed_scales) wanted.push_back({Intervention::seed_scale, value});
-  wanted.push_back({Intervention::zero_state, 0});
-
   InterventionReport report;
   const std::vector<float> unchanged = probe.run({});
   report.loss = fused_loss(probe.batch(), probe.fused(), unchanged);
-  for (const auto& [kind, amount] : wanted) {
+  for (const auto& [kind, amount] : settings.choices.empty() ? all_choices(settings) : settings.choices) {
     if (needs_gate(kind) && fusion != FusionType::gate) continue;
     const std::vector<float> cost = difference(probe.run(make_change(probe, kind, amount, settings.seed)), unchanged);
     InterventionResult result{kind, amount, kind == Intervention::zero_state, {}, {}};

@@ -30,15 +30,24 @@ struct InterventionResult {
   Estimate answer_cost;  ///< the same over answer tokens alone; NaN where the rows have none
 };
 
+/// One change and its strength.
+struct InterventionChoice {
+  Intervention kind = Intervention::shuffled_state;
+  double amount = 1;  ///< temperature or scale
+
+  friend bool operator==(const InterventionChoice&, const InterventionChoice&) = default;
+};
+
 struct InterventionSettings {
   std::uint64_t seed = 1;
+  std::vector<InterventionChoice> choices;  ///< these alone; empty: every kind, at the strengths below
   std::vector<double> temperatures = {0.5, 2.0};
   std::vector<double> seed_scales = {0.5, 2.0};
 };
 
 struct InterventionReport {
   Estimate loss;                            ///< unchanged, nats a token at fused positions
-  std::vector<InterventionResult> results;  ///< shuffled state first
+  std::vector<InterventionResult> results;  ///< in the order of the choices; of all kinds the shuffled state is first
 };
 
 /// On a probe that is prepared. ConfigError for a single row, whose states have no donor.

@@ -154,6 +154,8 @@ class Trainer : public TrainingJob {
     writer_->update_run({{"state", state}});
   }
 
+  [[nodiscard]] Checkpoint snapshot() override { return model_now(); }
+
   void discard() override {
     if (!writes()) return;
     const std::filesystem::path folder = writer_->folder();
@@ -216,20 +218,26 @@ class Trainer : public TrainingJob {
     metrics.tokens_per_second = seconds > 0 ? static_cast<double>(tokens) / seconds : 0.0;
   }
 
-  void write_checkpoint() {
-    if (saved_step_ == progress_.step) return;
+  /// The model, and how far its training is.
+  [[nodiscard]] Checkpoint model_now() {
     Checkpoint checkpoint;
     checkpoint.config = recipe_.model;
     checkpoint.model = step_.parameters().store();
-    // The last step may have overflowed: that must not take the place of a good checkpoint.
-    for (const HostTensor& tensor : checkpoint.model) require_finite(tensor, progress_.step, "");
-    checkpoint.optim = step_.optimizer().store(recipe_.train.optimizer);
     checkpoint.tokenizer = source_->tokenizer().to_json();
     checkpoint.state = {{"step", progress_.step},
                         {"tokens", progress_.tokens},
                         {"token_equivalents", progress_.token_equivalents},
                         {"wall_seconds", progress_.wall_seconds},
                         {"seed", options_.seed}};
+    return checkpoint;
+  }
+
+  void write_checkpoint() {
+    if (saved_step_ == progress_.step) return;
+    Checkpoint checkpoint = model_now();
+    // The last step may have overflowed: that must not take the place of a good checkpoint.
+    for (const HostTensor& tensor : checkpoint.model) require_finite(tensor, progress_.step, "");
+    checkpoint.optim = step_.optimizer().store(recipe_.train.optimizer);
     for (std::size_t i = 0; i < step_.parameters().layout().size(); ++i) {
       checkpoint.state["steps_with_gradient"][step_.parameters().layout()[i].name] = step_.optimizer().counts()[i];
     }

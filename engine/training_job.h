@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "engine/checkpoint.h"
+#include "engine/error.h"
 #include "engine/metrics.h"
 #include "kernels/backend.h"
 
@@ -27,6 +29,8 @@ class TrainingJob {
   /// Checkpoint at the current step, whatever the recipe asks for; `state` ("done", "stopped", "failed") goes into
   /// run.json.
   virtual void save(const char* state) = 0;
+  /// The model as it is now, without the optimiser's state: for measuring it while the training goes on.
+  [[nodiscard]] virtual Checkpoint snapshot() { throw Error("this training cannot be measured while it runs"); }
   /// Removes the run folder: stop and discard.
   virtual void discard() = 0;
 };

@@ -15,7 +15,7 @@ namespace engine {
 
 namespace {
 
-enum class Command { pause, resume, single_step, save, discard, finish };
+enum class Command { pause, resume, single_step, save, discard, finish, snapshot };
 
 // A caller that sleeps for seconds must not make memory grow: past this many steps the oldest are dropped.
 constexpr std::size_t kMailboxSteps = 4096;
@@ -61,6 +61,8 @@ std::vector<Value> to_vector(std::deque<Value>&& queue) {
 
 }  // namespace
 
+using SnapshotPromise = std::promise<std::shared_ptr<const Checkpoint>>;
+
 struct TrainingSession::Shared {
   // Everything down to `steps` is shared between the two threads and guarded by `mutex`, which is never held over a
   // step, a save or a call of the job.
@@ -71,6 +73,7 @@ struct TrainingSession::Shared {
   TrainingSnapshot now;  // its vectors stay empty: they are filled from the two queues
   std::deque<StepMetrics> steps;
   std::deque<ValidationMetrics> validations;
+  std::deque<SnapshotPromise> snapshots;  // one a snapshot command
 
   std::jthread thread;  // last member: joins before the others go
 
@@ -89,6 +92,7 @@ struct TrainingSession::Shared {
   bool step_once(TrainingJob& job, StepClock& clock);
   TrainingEnd finish(TrainingJob& job, Command how);
   bool discard_wanted();
+  void take_snapshot(TrainingJob& job);
   void publish(const TrainingJob& job, const StepMetrics& metrics, const StepClock& clock);
   void set_state(TrainingState state);
   void end(TrainingEnd how, const std::string& message);
@@ -160,6 +164,22 @@ bool TrainingSession::Shared::discard_wanted() {
   return false;
 }
 
+// A model that cannot be copied is the asker's problem, not the training's.
+void TrainingSession::Shared::take_snapshot(TrainingJob& job) {
+  SnapshotPromise promise;
+  {
+    const std::lock_guard lock(mutex);
+    if (snapshots.empty()) return;
+    promise = std::move(snapshots.front());
+    snapshots.pop_front();
+  }
+  try {
+    promise.set_value(std::make_shared<const Checkpoint>(job.snapshot()));
+  } catch (...) {
+    promise.set_exception(std::current_exception());
+  }
+}
+
 TrainingEnd TrainingSession::Shared::finish(TrainingJob& job, Command how) {
   bool discard = how == Command::discard;
   if (!discard) {
@@ -187,6 +207,10 @@ TrainingEnd TrainingSession::Shared::drive(TrainingJob& job, const std::stop_tok
     bool single = false;
     while (const auto command = next_command(paused && !single, stop)) {
       if (is_stop(*command)) return finish(job, *command);
+      if (*command == Command::snapshot) {
+        take_snapshot(job);
+        continue;
+      }
       if (*command == Command::pause) paused = true;
       if (*command == Command::resume && finite) paused = false;
       if (*command == Command::single_step) single = paused && finite;
@@ -211,6 +235,8 @@ void TrainingSession::Shared::end(TrainingEnd how, const std::string& message) {
   if (how == TrainingEnd::failed) now.message = message;
   now.seconds_left = 0;
   commands.clear();
+  for (SnapshotPromise& promise : snapshots) promise.set_value(nullptr);
+  snapshots.clear();
 }
 
 void TrainingSession::Shared::run(const JobFactory& make_job, const std::stop_token& stop) {
@@ -273,6 +299,20 @@ void TrainingSession::single_step() { shared_->send(Command::single_step); }
 void TrainingSession::stop_and_save() { shared_->send(Command::save); }
 void TrainingSession::stop_and_discard() { shared_->send(Command::discard); }
 void TrainingSession::finish_now() { shared_->send(Command::finish); }
+
+std::future<std::shared_ptr<const Checkpoint>> TrainingSession::request_snapshot() {
+  const std::lock_guard lock(shared_->mutex);
+  SnapshotPromise promise;
+  auto snapshot = promise.get_future();
+  if (!shared_->busy_locked()) {
+    promise.set_value(nullptr);
+    return snapshot;
+  }
+  shared_->snapshots.push_back(std::move(promise));
+  shared_->commands.push_back(Command::snapshot);
+  shared_->changed.notify_all();
+  return snapshot;
+}
 
 TrainingSnapshot TrainingSession::poll() {
   std::deque<StepMetrics> steps;

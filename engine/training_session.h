@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
@@ -60,6 +61,11 @@ class TrainingSession {
   void stop_and_discard();
   /// Saves and marks the run "done" at the current step.
   void finish_now();
+
+  /// The model as it is after the step under way, copied on the engine thread; the training waits for the copy alone.
+  /// Returns at once; the future has nothing when no training is under way or it ends first. The session's end breaks
+  /// the promise.
+  std::future<std::shared_ptr<const Checkpoint>> request_snapshot();
 
   /// State and everything new since the last call. Never waits for a step.
   TrainingSnapshot poll();
