@@ -22,6 +22,7 @@ void add_options(QCommandLineParser& parser) {
        {"theme", "light, dark or auto.", "theme"},
        {"screenshots", "Draw every page to a PNG file in <DIR> without a display, and end.", "DIR"},
        {"report", "Write a one-page report and the plots of --run to <DIR> without a display, and end.", "DIR"},
+       {"figures", "Draw the curves of the finding in <DIR> without a display, and end.", "DIR"},
        {"scale", "Scale of the pictures, 1 to 4.", "factor"}});
 }
 
@@ -57,6 +58,13 @@ Arguments parse_arguments(const QStringList& list) {
     if (arguments.run.isEmpty()) return bad("--report needs --run with the folder of a run.");
     if (parser.isSet("screenshots")) return bad("--report and --screenshots do not go together.");
     arguments.action = Arguments::Action::report;
+    return arguments;
+  }
+  if (parser.isSet("figures")) {
+    arguments.figures = parser.value("figures");
+    if (arguments.figures.isEmpty()) return bad("--figures needs the folder of a finding.");
+    if (parser.isSet("screenshots")) return bad("--figures and --screenshots do not go together.");
+    arguments.action = Arguments::Action::figures;
     return arguments;
   }
   arguments.screenshots = parser.value("screenshots");

@@ -7,10 +7,11 @@
 namespace app {
 
 struct Arguments {
-  enum class Action { run, screenshots, report, help, version, bad };
+  enum class Action { run, screenshots, report, figures, help, version, bad };
   Action action = Action::run;
   QString screenshots;  ///< folder for the pictures
   QString report;       ///< folder for the report
+  QString figures;      ///< folder of a finding
   QString run;          ///< run folder, or "demo"
   QString theme;        ///< light | dark | auto; empty = as saved
   double scale = 1.0;   ///< of the pictures

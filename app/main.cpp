@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "app/arguments.h"
+#include "app/finding_figures.h"
 #include "app/main_window.h"
 #include "app/paths.h"
 #include "app/report.h"
@@ -50,8 +51,15 @@ int write_report(const Arguments& arguments) {
   return print(stdout, "report: " + arguments.report + "/report.html", 0);
 }
 
+int write_figures(const Arguments& arguments) {
+  QString names;
+  for (const QString& name : app::write_finding_figures(arguments.figures)) names += name + ".svg " + name + ".pdf ";
+  return print(stdout, "figures: " + names, 0);
+}
+
 int run(QApplication& application, const Arguments& arguments) {
   if (arguments.action == Arguments::Action::report) return write_report(arguments);
+  if (arguments.action == Arguments::Action::figures) return write_figures(arguments);
   widgets::ThemeController theme(application);
   app::MainWindow window(theme, window_options(arguments));
   if (arguments.action == Arguments::Action::screenshots) {
@@ -80,6 +88,7 @@ int main(int argc, char** argv) {
       return print(stderr, "fullband: " + arguments.message, 2);
     case Arguments::Action::screenshots:
     case Arguments::Action::report:
+    case Arguments::Action::figures:
       prepare_pictures(arguments);
       break;
     case Arguments::Action::run:
