@@ -81,6 +81,7 @@ class RecordingTest : public support::BackendTest {
  protected:
   void SetUp() override {
     BackendTest::SetUp();
+    if (IsSkipped()) return;
     x_ = device(noise(3, 20, 1));
     w_ = device(noise(8, 20, 2));
     state_ = &device(noise(3, 8, 3));
