@@ -72,9 +72,25 @@ void StatusLine::show_state(const engine::TrainingSnapshot& training, const QStr
   const bool known = !training.device.name.empty();
   const QString name = known ? QString::fromStdString(training.device.name) : tr("CPU");
   const int threads = known ? training.device.threads : QThread::idealThreadCount();
-  device_->setText(tr("%1 · %2 threads").arg(name).arg(threads));
+  const bool is_gpu = known && training.device.name != "CPU";
+  const QString units = is_gpu ? tr("%1 · %2 multiprocessors") : tr("%1 · %2 threads");
+  device_->setText(units.arg(name).arg(threads) + (is_gpu ? load_text(training.device.name) : QString()));
   memory_->setText(widgets::bytes_text(training.device.memory_used));
   memory_->setVisible(training.device.memory_used > 0);
+}
+
+QString StatusLine::load_text(const std::string& gpu) {
+  if (gpu != loaded_gpu_) {
+    load_ = std::make_unique<kernels::GpuLoad>(gpu);
+    loaded_gpu_ = gpu;
+    load_asked_.invalidate();
+  }
+  if (!load_asked_.isValid() || load_asked_.elapsed() > 1000) {
+    const std::optional<int> percent = load_->percent();
+    load_text_ = percent ? tr(" · %1 % busy").arg(*percent) : QString();
+    load_asked_.start();
+  }
+  return load_text_;
 }
 
 void StatusLine::show_speed(double tokens_per_second) {

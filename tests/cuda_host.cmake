@@ -19,7 +19,7 @@ target_link_libraries(fullband_cuda_host PUBLIC fullband_kernels_cpu Boost::cont
 
 # The backend's tests, less those of what knows no device, and the tests of the host's device itself.
 file(GLOB contract_tests CONFIGURE_DEPENDS kernels/*_test.cpp cuda_host/*_test.cpp)
-list(FILTER contract_tests EXCLUDE REGEX "/(shapes|philox|fast_math)_test\\.cpp$")
+list(FILTER contract_tests EXCLUDE REGEX "/(shapes|philox|fast_math|gpu_load)_test\\.cpp$")
 add_executable(cuda_host_tests ${contract_tests})
 target_link_libraries(cuda_host_tests PRIVATE fullband_cuda_host GTest::gmock GTest::gtest GTest::gtest_main)
 target_compile_options(cuda_host_tests PRIVATE $<$<CONFIG:Release>:-O1> -Wno-maybe-uninitialized)
