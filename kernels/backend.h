@@ -245,7 +245,7 @@ inline std::unique_ptr<Recording> Backend::record(std::function<void()> work) {
   return std::make_unique<PlainRecording>(std::move(work));
 }
 
-/// Makes the backend for "cpu", "cuda:N" or "auto" (a GPU when one is usable, otherwise the CPU).
+/// Makes the backend for "cpu", "cuda:N", "auto" or "auto:N" (the first GPU or GPU N when one is usable, else the CPU).
 /// `threads` 0 means all cores. DeviceError names what is missing.
 std::unique_ptr<Backend> make_backend(const std::string& device, int threads = 0);
 

@@ -21,13 +21,20 @@ std::unique_ptr<Backend> make_gpu(const std::string& device) {
 }
 #endif
 
+/// "auto" or "auto:N"
+bool is_auto(const std::string& device) {
+  if (device.rfind("auto:", 0) != 0) return device == "auto";
+  return device.size() > 5 && device.find_first_not_of("0123456789", 5) == std::string::npos;
+}
+
 }  // namespace
 
 std::unique_ptr<Backend> make_backend(const std::string& device, int threads) {
   if (threads < 0) throw DeviceError("The thread count is negative; give 0 for all cores.");
   if (device.rfind("cuda", 0) == 0) return make_gpu(device);
-  if (device == "auto" && has_gpu()) return make_gpu("cuda");
-  if (device == "cpu" || device == "auto") {
+  const bool any = is_auto(device);
+  if (any && has_gpu()) return make_gpu("cuda" + device.substr(4));
+  if (any || device == "cpu") {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     return std::make_unique<cpu::CpuBackend>(threads == 0 ? cores : threads);
   }

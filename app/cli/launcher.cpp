@@ -14,4 +14,12 @@ bool started_by_launcher() {
   return false;
 }
 
+std::string device_of_process(const std::string& device) {
+  if (device != "auto" && device != "cuda") return device;
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}) {
+    if (const char* rank = std::getenv(name); rank != nullptr) return device + ":" + rank;
+  }
+  return device;
+}
+
 }  // namespace app::cli

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "engine/process_group.h"
 
@@ -16,6 +17,9 @@ bool started_by_launcher();
 /// once that is true, it waits a moment more and then throws ProcessLost. DeviceError: several processes were started,
 /// but this build has no MPI.
 std::shared_ptr<engine::ProcessGroup> join_processes(std::function<bool()> give_up);
+
+/// The device of this process: with "auto" or "cuda", the GPU that has its number among the processes of its machine.
+std::string device_of_process(const std::string& device);
 
 /// Before main() returns: leaves the others, or with a `code` other than 0 ends them too.
 void leave_processes(int code);

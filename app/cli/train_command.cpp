@@ -137,6 +137,7 @@ int train(TrainOptions& options, const Streams& streams) {
   const StopOnSignal stop_on_signal;
   options.trainer.group = join_processes([] { return interrupted != 0; });
   const bool together = options.trainer.group != nullptr;
+  if (together) options.trainer.device = device_of_process(options.trainer.device);
   const bool quiet = together && options.trainer.group->rank() != 0;
   const std::unique_ptr<engine::TrainingJob> job = make_job(options);
   const std::int64_t total = job->total_steps();

@@ -19,6 +19,9 @@ TEST(MakeBackend, KnowsItsDevices) {
   EXPECT_EQ(make_backend("cpu")->info().name, "CPU");
   EXPECT_GE(make_backend("cpu")->info().threads, 1);
   EXPECT_NO_THROW(make_backend("auto"));
+  EXPECT_NO_THROW(make_backend("auto:0"));
+  EXPECT_THROW(make_backend("auto:x"), kernels::DeviceError);
+  EXPECT_THROW(make_backend("auto:"), kernels::DeviceError);
   EXPECT_THROW(make_backend("tpu"), kernels::DeviceError);
   EXPECT_THROW(make_backend("cuda:7777"), kernels::DeviceError);
   EXPECT_THROW(make_backend("cpu", -1), kernels::DeviceError);
