@@ -18,25 +18,43 @@ kernels::IndexView Arena::indices(std::int64_t count) {
 
 void* Arena::take(std::int64_t wanted) {
   const std::int64_t size = std::max(kAlignment, (wanted + kAlignment - 1) / kAlignment * kAlignment);
-  if (blocks_.empty() || used_ + size > blocks_.back().bytes()) {
-    const std::int64_t held = bytes();
-    // A quarter more at a time: few blocks, and little memory beyond what is needed while a step has them all.
-    blocks_.push_back(backend_->allocate(std::max({size, kSmallestBlock, held / 4})));
+  while (current_ < blocks_.size() && used_ + size > blocks_[current_].bytes()) {
+    ++current_;
     used_ = 0;
   }
-  void* place = static_cast<char*>(blocks_.back().data()) + used_;
+  if (current_ == blocks_.size()) {
+    // A quarter more at a time: few blocks, and little memory beyond what is needed while a step has them all.
+    blocks_.push_back(backend_->allocate(std::max({size, kSmallestBlock, bytes() / 4})));
+  }
+  void* place = static_cast<char*>(blocks_[current_].data()) + used_;
   used_ += size;
   taken_ += size;
+  peak_ = std::max(peak_, taken_);
   return place;
 }
 
 void Arena::reset() {
   if (blocks_.size() > 1) {
     blocks_.clear();
-    blocks_.push_back(backend_->allocate(taken_));
+    blocks_.push_back(backend_->allocate(peak_));
   }
-  used_ = 0;
-  taken_ = 0;
+  rewind({});
+  peak_ = 0;
+}
+
+void Arena::reserve(std::int64_t wanted) {
+  if (blocks_.size() > 1 || bytes() < wanted) {
+    blocks_.clear();
+    blocks_.push_back(backend_->allocate(wanted));
+  }
+  rewind({});
+  peak_ = 0;
+}
+
+void Arena::rewind(const Mark& mark) {
+  current_ = mark.block;
+  used_ = mark.used;
+  taken_ = mark.taken;
 }
 
 std::int64_t Arena::bytes() const {

@@ -2,86 +2,19 @@
 
 #include <algorithm>
 #include <thread>
+#include <vector>
 
+#include "engine/dry_backend.h"
 #include "engine/parameters.h"
+#include "engine/pass_runner.h"
 #include "engine/schedule.h"
 #include "engine/trainer.h"
+#include "engine/training_step.h"
 
 namespace engine {
 namespace {
 
 constexpr std::int64_t kFloat = sizeof(float);
-
-/// Floats a token: values that stay until the step ends, and gradients that come in the backward pass.
-struct PerToken {
-  std::int64_t values = 0;
-  std::int64_t gradients = 0;
-
-  /// A result of `width` numbers a token that has a gradient.
-  void result(std::int64_t width) {
-    values += width;
-    gradients += width;
-  }
-  void scratch(std::int64_t width) { values += width; }
-  void rms_norm(std::int64_t width) {
-    result(width);
-    scratch(1);  // inverse root mean square
-  }
-  void residual_norm(std::int64_t width) {
-    result(2 * width);  // sum and norm
-    scratch(1);
-  }
-  [[nodiscard]] std::int64_t both() const { return values + gradients; }
-};
-
-void add_attention(PerToken& sum, const ModelConfig& c) {
-  const std::int64_t query = c.heads * c.head_dim();
-  const std::int64_t key_value = c.kv_heads * c.head_dim();
-  sum.result(query + 2 * key_value + (c.head_gate ? c.heads : 0));  // projections
-  sum.result(query);                                                // heads
-  sum.scratch(query + key_value);                                   // rotated queries and keys
-  sum.gradients += query + key_value;
-  sum.scratch(2 * c.heads + c.kv_heads);  // inverse norms and logsumexp
-  if (c.head_gate) sum.result(query);     // heads before the gate
-  sum.result(c.dim);                      // output product
-}
-
-PerToken stack(const ModelConfig& c) {
-  PerToken sum;
-  sum.rms_norm(c.dim);
-  for (std::int64_t layer = 0; layer < c.layers; ++layer) {
-    add_attention(sum, c);
-    sum.result(2 * c.ffn + c.ffn + c.dim);  // gate and up, hidden, output product
-    for (int branch = 0; branch < 2; ++branch) {
-      if (c.sandwich_norm) sum.rms_norm(c.dim);
-      sum.residual_norm(c.dim);
-    }
-  }
-  return sum;
-}
-
-/// Layer-0 input of plain positions.
-PerToken plain_input(const ModelConfig& c, bool feedback_pass) {
-  PerToken sum;
-  const bool normed = c.norm_reading != NormReading::raw && (feedback_pass || c.norm_reading != NormReading::listing3);
-  if (normed) sum.rms_norm(c.dim);
-  return sum;
-}
-
-PerToken token_side(const ModelConfig& c) {
-  PerToken sum;
-  if (c.norm_reading != NormReading::raw) sum.rms_norm(c.dim);
-  sum.result(c.dim);
-  return sum;
-}
-
-/// State product and fusion.
-PerToken fused_input(const ModelConfig& c) {
-  PerToken sum;
-  sum.result(2 * c.dim);
-  sum.scratch(1);
-  return sum;
-}
 
 /// The output head's scratch, by far the largest: each thread has a chunk of logits and its part of a weight gradient.
 std::int64_t workspace_bytes(const ModelConfig& c) {
@@ -94,26 +27,25 @@ std::int64_t workspace_bytes(const ModelConfig& c) {
 
 }  // namespace
 
-std::int64_t step_bytes(const ModelConfig& c, const TrainConfig& train, std::int64_t tokens, int passes) {
-  constexpr std::int64_t kBatch = 4;         // tokens, positions, targets, weights
-  constexpr std::int64_t kLoss = 2;          // loss and most likely token of each pass
-  std::int64_t floats = kBatch + 2 * c.dim;  // embeddings and their gradient
-  floats += plain_input(c, false).both() + passes * (stack(c).both() + kLoss);
-  if (passes > 1) floats += token_side(c).both() + plain_input(c, true).both();
-  for (int feedback = 1; feedback < passes; ++feedback) {
-    constexpr std::int64_t kFlagAndWeight = 2;
-    floats += fused_input(c).both() + kFlagAndWeight;
-    if (train.jitter > 0) floats += 2 * c.dim;
-  }
-  return kFloat * tokens * floats;
+std::int64_t step_bytes(const ModelConfig& config, const TrainConfig& train, std::int64_t tokens, int passes) {
+  return plan_step(config, train, tokens, passes).total();
 }
 
-std::int64_t pass_runner_bytes(const ModelConfig& c, std::int64_t tokens) {
-  constexpr std::int64_t kIndices = 3;
-  constexpr std::int64_t kStates = 3;  // carried states of two passes, normed states of one
-  const std::int64_t base = kIndices + (1 + kStates) * c.dim + plain_input(c, false).values +
-                            plain_input(c, true).values + token_side(c).values;
-  return kFloat * tokens * (base + fused_input(c).values + stack(c).values);
+std::int64_t pass_runner_bytes(const ModelConfig& config, std::int64_t tokens) {
+  // Memory grows with the tokens alone, so a sample tells: large enough for blocks of the arena's smallest size.
+  constexpr std::int64_t kSample = 4096;
+  const std::vector<std::int32_t> zeros(kSample, 0);
+  DryBackend backend;
+  const Parameters parameters(backend, config, false);
+  const std::int64_t before = backend.info().memory_used;
+  PassRunner runner(backend, parameters);
+  for (int round = 0; round < 2; ++round) {  // the second round has its memory in one piece
+    runner.begin(zeros, zeros);
+    runner.plain_pass();
+    for (int pass = 0; pass < 2; ++pass) runner.feedback_pass(zeros);
+  }
+  const double each = static_cast<double>(backend.info().memory_used - before) / kSample;
+  return static_cast<std::int64_t>(each * static_cast<double>(tokens));
 }
 
 MemoryEstimate memory_estimate(const Recipe& recipe) {

@@ -1,5 +1,5 @@
-// The memory that training a recipe takes, counted from the configuration: the same list of matrices that the
-// operations of engine/ops.h take from the arena. Bytes.
+// The memory that training a recipe takes, found by running its step on a device that does nothing
+// (engine/dry_backend.h). Bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace engine {
 struct MemoryEstimate {
   std::int64_t parameters = 0;  ///< values and gradients
   std::int64_t optimizer = 0;   ///< both moments
-  std::int64_t step = 0;        ///< activations and their gradients of a step with the largest K
+  std::int64_t step = 0;        ///< activations of a step with the largest K, gradients of one scope
   std::int64_t validation = 0;  ///< one forward pass, on top of the step's memory that stays
   std::int64_t workspace = 0;   ///< scratch of single operations
 
@@ -21,7 +21,7 @@ struct MemoryEstimate {
 
 /// Every row counts as full: padding only takes less. `recipe.model.vocab` must be the tokenizer's.
 MemoryEstimate memory_estimate(const Recipe& recipe);
-/// Arena of a training step on `tokens` tokens with `passes` passes.
+/// Arenas of a training step on `tokens` tokens with `passes` passes.
 std::int64_t step_bytes(const ModelConfig& config, const TrainConfig& train, std::int64_t tokens, int passes);
 /// Arenas of a PassRunner on `tokens` tokens.
 std::int64_t pass_runner_bytes(const ModelConfig& config, std::int64_t tokens);

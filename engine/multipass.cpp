@@ -107,6 +107,7 @@ void run_passes(Tape& tape, Transformer& model, const DeviceBatch& batch, const 
   const Variable plain = model.plain_input(embeddings, true);
   const auto coefficient = static_cast<float>(settings.lambda / (settings.passes - 1));
   for (int feedback = 1; feedback < settings.passes; ++feedback) {
+    tape.begin_scope();
     const Variable state = state_for_next_pass(tape, top.carried, settings, feedback);
     const auto& fused = settings.fused[static_cast<std::size_t>(feedback - 1)];
     top = model.stack(model.fused_input(state, token, plain, fused, 1), batch.positions);

@@ -84,7 +84,9 @@ void Optimizer::adam_range(std::size_t first, std::size_t last, const OptimizerS
   const auto& layout = parameters_->layout();
   const std::int64_t begin = layout[first].offset;
   const std::int64_t count = layout[last - 1].offset + layout[last - 1].size() - begin;
-  const ParameterInfo range{"", {count}, 1, count, begin};
+  const auto moments = [&](const kernels::Buffer& buffer) {
+    return View{static_cast<float*>(buffer.data()) + begin, 1, count, count};
+  };
   kernels::AdamStep step;
   step.rate = rest_of_normuon ? settings.adam_rate : settings.rate;
   step.weight_decay = rest_of_normuon ? 0.0F : settings.weight_decay;
@@ -92,8 +94,8 @@ void Optimizer::adam_range(std::size_t first, std::size_t last, const OptimizerS
   step.beta2 = settings.beta2;
   step.epsilon = settings.epsilon;
   step.step = counts_[first] + 1;
-  backend_->adamw(parameters_->value(range), parameters_->gradient(range), moment(first_, range),
-                  moment(second_, range), step);
+  backend_->adamw(parameters_->all_values().column_range(begin, count),
+                  parameters_->all_gradients().column_range(begin, count), moments(first_), moments(second_), step);
   for (std::size_t i = first; i < last; ++i) ++counts_[i];
 }
 

@@ -64,7 +64,8 @@ json to_json(const TrainConfig& train) {
           {"validation_rows", train.validation_rows},
           {"validation_passes", train.validation_passes},
           {"checkpoint_every", train.checkpoint_every},
-          {"log_every", train.log_every}};
+          {"log_every", train.log_every},
+          {"recompute", train.recompute}};
 }
 
 DataConfig data_from_json(const json& object) {
@@ -152,6 +153,7 @@ TrainConfig train_from_json(const json& object) {
   reader.read("validation_passes", train.validation_passes);
   reader.read("checkpoint_every", train.checkpoint_every);
   reader.read("log_every", train.log_every);
+  reader.read("recompute", train.recompute);
   reader.finish();
   return train;
 }
@@ -195,8 +197,10 @@ Recipe load_recipe(const std::filesystem::path& file) {
 }
 
 std::string config_hash(const Recipe& recipe) {
+  json object = to_json(recipe);
+  object["train"].erase("recompute");  // changes no number
   Hash64 hash;
-  hash.add_text(dump_json(to_json(recipe)));
+  hash.add_text(dump_json(object));
   return hash.hex();
 }
 

@@ -65,6 +65,7 @@ struct TrainConfig {
   int validation_passes = 0;            ///< passes measured in validation; 0 = the schedule's largest K
   std::int64_t checkpoint_every = 500;  ///< steps; 0 = only when a training ends
   std::int64_t log_every = 1;
+  bool recompute = false;  ///< backwards compute blocks again instead of keeping them: less memory, a third more work
 
   friend bool operator==(const TrainConfig&, const TrainConfig&) = default;
 };

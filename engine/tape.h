@@ -32,9 +32,16 @@ class Tape {
   Tape(kernels::Backend& backend, Arena& arena) : backend_(&backend), arena_(&arena) {}
 
   [[nodiscard]] kernels::Backend& backend() const { return *backend_; }
-  [[nodiscard]] Arena& arena() const { return *arena_; }
+  /// Where memory comes from now: in a backward with scopes, the scratch that lives as long as one scope's backward.
+  [[nodiscard]] Arena& arena() const { return backward_in_scope() ? *scratch_ : *arena_; }
   /// Memory for what follows comes from here.
   void use_arena(Arena& arena) { arena_ = &arena; }
+
+  /// From now on scopes count: gradients of a scope's own variables live in `scratch` and only until the scope's
+  /// backward is done, so that a step needs them for one scope at a time. Without it every gradient stays.
+  void use_scopes(Arena& scratch) { scratch_ = &scratch; }
+  /// What is recorded from here on is a scope, up to the next call.
+  void begin_scope();
 
   /// The variables so far (parameters) survive clear().
   void seal() { sealed_ = entries_.size(); }
@@ -74,6 +81,28 @@ class Tape {
   /// Runs all recorded backwards, last first. Seeds (the losses' own gradients) have been written before.
   void backward();
 
+  /// Runs `compute` and forgets how its results came about: the variables and memory of this call are gone afterwards,
+  /// so it must copy to earlier variables what is to stay.
+  template <class Compute>
+  void without_memory(const Compute& compute) {
+    const Place place = begin_forgetting();
+    compute();
+    forget(place);
+  }
+  /// Inside a backward: records again what without_memory() forgot, passes gradients on to it and runs its backwards.
+  /// `compute` ends with a hand_over() for each variable that stayed.
+  template <class Compute>
+  void recompute(const Compute& compute) {
+    const std::size_t first_record = records_.size();
+    const std::size_t first_entry = entries_.size();
+    compute();
+    run_backwards(first_record);
+    records_.resize(first_record);
+    entries_.resize(first_entry);
+  }
+  /// The gradient that arrived at `from` is the one of `to`, which holds the same numbers.
+  void hand_over(Variable from, Variable to);
+
  private:
   static constexpr std::size_t kRecordBytes = 512;
 
@@ -87,13 +116,30 @@ class Tape {
     alignas(std::max_align_t) std::byte bytes[kRecordBytes];
     void (*call)(const void*, Tape&) = nullptr;
   };
+  /// A point in the order of recording.
+  struct Place {
+    std::size_t record = 0;
+    std::size_t entry = 0;
+    Arena::Mark memory;
+    bool recording = true;
+  };
+
+  [[nodiscard]] bool backward_in_scope() const { return in_backward_ && scratch_ != nullptr; }
+  Place begin_forgetting();
+  void forget(const Place& place);
+  /// Runs the records from the last one down to `first`.
+  void run_backwards(std::size_t first);
 
   [[nodiscard]] const Entry& entry(Variable variable) const { return entries_[static_cast<std::size_t>(variable.id)]; }
   Variable add(const Entry& entry);
 
   kernels::Backend* backend_;
   Arena* arena_;
+  Arena* scratch_ = nullptr;
   bool recording_ = true;
+  bool in_backward_ = false;
+  std::size_t scope_entry_ = 0;  // first variable of the scope whose backward runs
+  std::vector<Place> scopes_;
   std::size_t sealed_ = 0;
   std::vector<Entry> entries_;
   std::vector<Record> records_;

@@ -59,11 +59,11 @@ class Trainer : public TrainingJob {
         source_(std::move(source)),
         backend_(kernels::make_backend(options_.device, options_.threads)),
         step_(*backend_, recipe_.model, options_.group.get()) {
-    if (options_.group == nullptr) return;
-    if (recipe_.train.rows < options_.group->size()) {
+    if (options_.group != nullptr && recipe_.train.rows < options_.group->size()) {
       throw ConfigError("train.rows",
                         "this must be at least the number of processes, " + std::to_string(options_.group->size()));
     }
+    step_.reserve(recipe_.train, own_rows().count * recipe_.data.seq);
   }
 
   void begin_new() {

@@ -1,8 +1,9 @@
 #include "engine/training_step.h"
 
-#include <numeric>
+#include <algorithm>
 
 #include "engine/device_copy.h"
+#include "engine/dry_backend.h"
 #include "engine/schedule.h"
 
 namespace engine {
@@ -49,16 +50,50 @@ StepBatch make_step_batch(const data::Batch& padded, const TrainConfig& train, s
   return make_step_batch(padded, train, seed, step, passes, {0, padded.rows});
 }
 
+StepMemory plan_step(const ModelConfig& config, const TrainConfig& train, std::int64_t tokens, int passes) {
+  DryBackend backend;
+  const Parameters parameters(backend, config, true);
+  Arena values(backend), scratch(backend);
+  Tape tape(backend, values);
+  tape.use_scopes(scratch);
+  Transformer model(tape, parameters);
+  model.set_recompute(train.recompute);
+  tape.seal();
+  DeviceBatch batch{values.indices(tokens), values.indices(tokens), values.indices(tokens), values.matrix(tokens, 1)};
+  PassSettings settings;
+  settings.passes = passes;
+  settings.detach = train.detach;
+  settings.jitter = static_cast<float>(train.jitter);
+  for (int feedback = 1; feedback < passes; ++feedback) settings.fused.push_back(values.indices(tokens));
+  run_passes(tape, model, batch, settings);
+  tape.backward();
+  return {values.peak(), scratch.peak()};
+}
+
 TrainingStep::TrainingStep(kernels::Backend& backend, const ModelConfig& model, ProcessGroup* group)
     : backend_(&backend),
       group_(group),
       parameters_(backend, model, true),
       optimizer_(backend, parameters_),
       arena_(backend),
+      scratch_(backend),
       tape_(backend, arena_),
       model_(tape_, parameters_),
       norm_(backend.allocate(sizeof(float))) {
   tape_.seal();
+  tape_.use_scopes(scratch_);
+}
+
+void TrainingStep::reserve(const TrainConfig& train, std::int64_t tokens) {
+  StepMemory most;
+  for (const Stage& stage : train.schedule) {
+    const StepMemory memory = plan_step(parameters_.config(), train, tokens, stage.passes);
+    most.values = std::max(most.values, memory.values);
+    most.scratch = std::max(most.scratch, memory.scratch);
+  }
+  tape_.clear();
+  arena_.reserve(most.values);
+  scratch_.reserve(most.scratch);
 }
 
 PassSettings& TrainingStep::pass_settings(const StepBatch& batch, const TrainConfig& train, std::uint64_t seed,
@@ -78,6 +113,7 @@ PassSettings& TrainingStep::pass_settings(const StepBatch& batch, const TrainCon
 void TrainingStep::forward(const StepBatch& batch, const TrainConfig& train, std::uint64_t seed, std::int64_t step) {
   tape_.clear();
   arena_.reset();
+  model_.set_recompute(train.recompute);
   const DeviceBatch device = upload_batch(*backend_, arena_, batch.tokens, batch.loss_weights);
   run_passes(tape_, model_, device, pass_settings(batch, train, seed, step), rows_);
 }

@@ -36,6 +36,16 @@ StepBatch make_step_batch(const data::Batch& padded, const TrainConfig& train, s
 StepBatch make_step_batch(const data::Batch& padded, const TrainConfig& train, std::uint64_t seed, std::int64_t step,
                           int passes);
 
+/// Bytes of a step's activations, and of the gradients and scratch of one scope of its backward.
+struct StepMemory {
+  std::int64_t values = 0;
+  std::int64_t scratch = 0;
+
+  [[nodiscard]] std::int64_t total() const { return values + scratch; }
+};
+/// What a step on `tokens` tokens takes, found by running it without a device.
+StepMemory plan_step(const ModelConfig& model, const TrainConfig& train, std::int64_t tokens, int passes);
+
 class TrainingStep {
  public:
   /// With a `group`, whose processes all call the same functions, gradients and losses are those of the whole batch.
@@ -45,6 +55,9 @@ class TrainingStep {
 
   [[nodiscard]] Parameters& parameters() { return parameters_; }
   [[nodiscard]] Optimizer& optimizer() { return optimizer_; }
+
+  /// Takes the memory of the longest batch, so that no step takes any later.
+  void reserve(const TrainConfig& train, std::int64_t tokens);
 
   /// Losses of all passes; the batch must live until backward() is done.
   void forward(const StepBatch& batch, const TrainConfig& train, std::uint64_t seed, std::int64_t step);
@@ -67,6 +80,7 @@ class TrainingStep {
   Parameters parameters_;
   Optimizer optimizer_;
   Arena arena_;
+  Arena scratch_;  // gradients of one scope
   Tape tape_;
   Transformer model_;
   kernels::Buffer norm_;

@@ -148,19 +148,46 @@ Variable Transformer::mlp_branch(const Block& block, Variable normed) {
   return config_.sandwich_norm ? ops::rms_norm(*tape_, out, block.mlp_out_norm) : out;
 }
 
+Transformer::Stream Transformer::run_block(std::int64_t layer, Stream stream, ConstIndexView positions,
+                                           const StackHooks& hooks) {
+  const Block& block = blocks_[static_cast<std::size_t>(layer)];
+  const float scale = config_.branch_scale();
+  const Variable attended = attention_branch(block, layer, stream.norm, positions, hooks);
+  const auto middle = ops::residual_rms_norm(*tape_, stream.sum, attended, scale, block.mlp_norm);
+  const bool last = layer + 1 == config_.layers;
+  const Variable next_norm = last ? final_norm_ : blocks_[static_cast<std::size_t>(layer + 1)].attn_norm;
+  const Variable branch = mlp_branch(block, middle.norm);
+  if (hooks.on_branch) hooks.on_branch(layer + 1, branch);
+  const auto end = ops::residual_rms_norm(*tape_, middle.sum, branch, scale, next_norm);
+  return {end.sum, end.norm};
+}
+
+Transformer::Stream Transformer::recomputed_block(std::int64_t layer, Stream stream, ConstIndexView positions) {
+  const View shape = tape_->value(stream.sum);
+  const Stream kept{tape_->result(shape.rows, shape.cols, true), tape_->result(shape.rows, shape.cols, true)};
+  tape_->without_memory([&] {
+    const Stream end = run_block(layer, stream, positions, {});
+    tape_->backend().scaled(tape_->value(end.sum), 1.0F, tape_->value(kept.sum), kernels::Write::assign);
+    tape_->backend().scaled(tape_->value(end.norm), 1.0F, tape_->value(kept.norm), kernels::Write::assign);
+  });
+  tape_->record([this, layer, stream, positions, kept](Tape& tape) {
+    if (!tape.has_gradient(kept.sum) && !tape.has_gradient(kept.norm)) return;
+    tape.recompute([&] {
+      const Stream end = run_block(layer, stream, positions, {});
+      tape.hand_over(kept.sum, end.sum);
+      tape.hand_over(kept.norm, end.norm);
+    });
+  });
+  return kept;
+}
+
 StackOutput Transformer::stack(Variable input, ConstIndexView positions, const StackHooks& hooks) {
   if (hooks.on_residual) hooks.on_residual(0, input);
-  const float scale = config_.branch_scale();
-  ops::ResidualNorm stream{input, ops::rms_norm(*tape_, input, blocks_.front().attn_norm)};
+  Stream stream{input, ops::rms_norm(*tape_, input, blocks_.front().attn_norm)};
+  const bool recompute = recompute_ && tape_->recording();
   for (std::int64_t layer = 0; layer < config_.layers; ++layer) {
-    const Block& block = blocks_[static_cast<std::size_t>(layer)];
-    const Variable attended = attention_branch(block, layer, stream.norm, positions, hooks);
-    stream = ops::residual_rms_norm(*tape_, stream.sum, attended, scale, block.mlp_norm);
-    const bool last = layer + 1 == config_.layers;
-    const Variable next_norm = last ? final_norm_ : blocks_[static_cast<std::size_t>(layer + 1)].attn_norm;
-    const Variable branch = mlp_branch(block, stream.norm);
-    if (hooks.on_branch) hooks.on_branch(layer + 1, branch);
-    stream = ops::residual_rms_norm(*tape_, stream.sum, branch, scale, next_norm);
+    tape_->begin_scope();
+    stream = recompute ? recomputed_block(layer, stream, positions) : run_block(layer, stream, positions, hooks);
     if (hooks.on_residual) hooks.on_residual(layer + 1, stream.sum);
   }
   return {stream.norm, config_.state_tap == StateTap::post_norm ? stream.norm : stream.sum};

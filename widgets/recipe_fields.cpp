@@ -98,6 +98,7 @@ std::vector<RecipeField> make_fields() {
       {"train.validation_passes", "Validation passes", Kind::integer, Group::training, "0: the schedule's largest K"},
       {"train.checkpoint_every", "Checkpoint every", Kind::integer, Group::training, "steps between checkpoints"},
       {"train.log_every", "Log every", Kind::integer, Group::training, "steps between log lines"},
+      {"train.recompute", "Recompute", Kind::flag, Group::training, "less memory, a third more work, the same numbers"},
   };
 }
 

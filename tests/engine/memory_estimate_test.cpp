@@ -50,6 +50,8 @@ TEST_P(MemoryEstimateTest, AStepTakesWhatWasSaid) {
   constexpr std::int64_t kTokens = 512;
   for (const int passes : {1, 2, 3}) {
     support::TestModel test(config_);
+    engine::Arena scratch(*test.backend);
+    test.tape.use_scopes(scratch);
     support::OracleTask task;
     task.config = config_;
     task.passes = passes;
@@ -59,12 +61,11 @@ TEST_P(MemoryEstimateTest, AStepTakesWhatWasSaid) {
       task.jitter.push_back(std::vector<float>(static_cast<std::size_t>(kTokens * config_.dim), 0.01F));
     }
     support::run_task(test, task);
-    test.arena.reset();  // one block of what was in use
     // The fixed jitter of this test is uploaded, where training draws it in place.
     const std::int64_t uploaded = 4 * (passes - 1) * kTokens * config_.dim;
-    const auto real = static_cast<double>(test.arena.bytes() - uploaded);
+    const auto real = static_cast<double>(test.arena.peak() + scratch.peak() - uploaded);
     const auto said = static_cast<double>(engine::step_bytes(config_, engine::TrainConfig{}, kTokens, passes));
-    EXPECT_NEAR(said / real, 1.0, kShare) << passes << " passes: said " << said << ", real " << real;
+    EXPECT_NEAR(said / real, 1.0, 1e-3) << passes << " passes: said " << said << ", real " << real;
   }
 }
 
@@ -108,8 +109,9 @@ TEST(MemoryEstimateOfARecipeTest, GrowsWithRowsPassesAndWidth) {
   EXPECT_EQ(engine::memory_estimate(recipe).step, 2 * base.step);
   recipe = {};
   recipe.train.schedule = {{1.0, 6}};
-  EXPECT_NEAR(static_cast<double>(engine::memory_estimate(recipe).step), 2.0 * static_cast<double>(base.step),
-              0.1 * static_cast<double>(base.step));
+  // Values double; the gradients of one scope do not.
+  EXPECT_GT(static_cast<double>(engine::memory_estimate(recipe).step), 1.6 * static_cast<double>(base.step));
+  EXPECT_LT(engine::memory_estimate(recipe).step, 2 * base.step);
   recipe = {};
   recipe.train.validate_every = 0;
   EXPECT_EQ(engine::memory_estimate(recipe).validation, 0);

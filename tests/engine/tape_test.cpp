@@ -140,6 +140,27 @@ TEST_P(TapeTest, ArenaMemoryIsAlignedAndDoesNotOverlap) {
   }
 }
 
+TEST_P(TapeTest, ARewoundArenaGivesTheSamePlacesAgain) {
+  const auto first = arena_.matrix(3, 5);
+  const engine::Arena::Mark mark = arena_.mark();
+  const auto second = arena_.matrix(1, 400'000);  // more than a block: the next one begins
+  arena_.rewind(mark);
+  EXPECT_NE(arena_.matrix(1, 16).data, first.data);
+  arena_.rewind(mark);
+  EXPECT_EQ(arena_.matrix(1, 400'000).data, second.data);
+  EXPECT_EQ(arena_.peak(), 64 + 1'600'000);
+  arena_.reset();
+  EXPECT_EQ(arena_.bytes(), 64 + 1'600'000) << "one block of the most that was in use";
+}
+
+TEST_P(TapeTest, AReservedArenaAllocatesOnce) {
+  arena_.reserve(10 << 20);
+  const auto before = backend_->info().allocations;
+  for (int i = 0; i < 10; ++i) arena_.matrix(1, 1 << 18);
+  EXPECT_EQ(backend_->info().allocations, before);
+  EXPECT_EQ(arena_.bytes(), 10 << 20);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, TapeTest, ::testing::ValuesIn(support::devices()));
 
 }  // namespace
