@@ -45,7 +45,7 @@ class Checks {
     if (gain.present()) matrix("dgain", dgain, 1, cols);
     require("dgain", gain.present() || !dgain.present(), "is given without a gain");
   }
-  void require(const char* name, bool holds, const std::string& problem) const {
+  void require(const char* name, bool holds, const char* problem) const {
     if (!holds) fail(name, problem);
   }
   [[noreturn]] void fail(const char* name, const std::string& problem) const {
@@ -58,16 +58,19 @@ class Checks {
 
 void rope_shape(const Checks& checks, ConstView x, std::int64_t head_dim) {
   checks.valid("x", x);
-  checks.require("head_dim", head_dim > 0 && head_dim % 2 == 0,
-                 "is " + std::to_string(head_dim) + " but must be even and positive to form rotated pairs");
-  checks.require("x", x.cols % head_dim == 0,
-                 "is " + text(x.rows, x.cols) + " and does not split into heads of " + std::to_string(head_dim));
+  if (head_dim <= 0 || head_dim % 2 != 0) {
+    checks.fail("head_dim", "is " + std::to_string(head_dim) + " but must be even and positive to form rotated pairs");
+  }
+  if (x.cols % head_dim != 0) {
+    checks.fail("x", "is " + text(x.rows, x.cols) + " and does not split into heads of " + std::to_string(head_dim));
+  }
 }
 
 void attention_shape(const Checks& checks, const AttentionShape& shape) {
-  checks.require("heads", shape.heads > 0 && shape.kv_heads > 0 && shape.heads % shape.kv_heads == 0,
-                 "is " + std::to_string(shape.heads) + " but must be a positive multiple of kv_heads (" +
-                     std::to_string(shape.kv_heads) + ")");
+  if (shape.heads <= 0 || shape.kv_heads <= 0 || shape.heads % shape.kv_heads != 0) {
+    checks.fail("heads", "is " + std::to_string(shape.heads) + " but must be a positive multiple of kv_heads (" +
+                             std::to_string(shape.kv_heads) + ")");
+  }
   checks.require("head_dim", shape.head_dim > 0, "must be positive");
   checks.require("window", shape.window >= 0, "must not be negative");
 }
@@ -339,7 +342,7 @@ void adamw(ConstView parameter, ConstView gradient, ConstView first_moment, Cons
   checks.matrix("gradient", gradient, parameter.rows, parameter.cols);
   checks.matrix("first_moment", first_moment, parameter.rows, parameter.cols);
   checks.matrix("second_moment", second_moment, parameter.rows, parameter.cols);
-  checks.require("step", step.step >= 1, "is " + std::to_string(step.step) + " but counts from 1");
+  if (step.step < 1) checks.fail("step", "is " + std::to_string(step.step) + " but counts from 1");
 }
 
 void normuon(ConstView parameter, ConstView gradient, ConstView momentum, ConstView row_moment) {
@@ -386,8 +389,8 @@ void check_cache_ranges(const char* operation, ConstIndexView first, ConstIndexV
 
 void check_fused(const char* operation, ConstIndexView fused, std::int64_t shift) {
   for (std::int64_t n = 0; n < fused.count && n < shift; ++n) {
-    Checks(operation).require("fused", fused.data[n] == 0,
-                              "asks row " + std::to_string(n) + " for a state before the first row");
+    if (fused.data[n] == 0) continue;
+    Checks(operation).fail("fused", "asks row " + std::to_string(n) + " for a state before the first row");
   }
 }
 

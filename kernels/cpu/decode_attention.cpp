@@ -5,21 +5,35 @@
 
 #include "kernels/cpu/backend.h"
 #include "kernels/cpu/fast_math.h"
+#include "kernels/cpu/lane_sums.h"
 #include "kernels/cpu/simd.h"
 #include "kernels/shapes.h"
 
 namespace kernels::cpu {
 namespace {
 
-/// One score a key: scale * q . k
+/// One score a key: scale * q . k. Four keys at a time give each the bits that it has alone.
 FULLBAND_CLONES void key_scores(const float* q, ConstView keys, float scale, float* scores) {
-  for (std::int64_t t = 0; t < keys.rows; ++t) {
+  const std::int64_t whole = keys.cols / kLanes * kLanes;
+  std::int64_t t = 0;
+  for (; t + 4 <= keys.rows; t += 4) {
+    Lanes sums[4] = {};
+    for (std::int64_t i = 0; i < whole; i += kLanes) {
+#pragma GCC unroll 4
+      for (int k = 0; k < 4; ++k) sums[k] += lanes_at(q + i) * lanes_at(keys.row(t + k) + i);
+    }
+    Four four = sums_of_four(sums[0], sums[1], sums[2], sums[3]);
+    for (int k = 0; k < 4; ++k) {
+      for (std::int64_t i = whole; i < keys.cols; ++i) four[k] += q[i] * keys.row(t + k)[i];
+      scores[t + k] = scale * four[k];
+    }
+  }
+  for (; t < keys.rows; ++t) {
     const float* k = keys.row(t);
     Lanes sums{};
-    std::int64_t i = 0;
-    for (; i + kLanes <= keys.cols; i += kLanes) sums += lanes_at(q + i) * lanes_at(k + i);
+    for (std::int64_t i = 0; i < whole; i += kLanes) sums += lanes_at(q + i) * lanes_at(k + i);
     float sum = sum_of_lanes(sums);
-    for (; i < keys.cols; ++i) sum += q[i] * k[i];
+    for (std::int64_t i = whole; i < keys.cols; ++i) sum += q[i] * k[i];
     scores[t] = scale * sum;
   }
 }
@@ -37,13 +51,18 @@ FULLBAND_CLONES float exponentials(std::int64_t n, float* scores) {
   return sum_of_lanes(sums);
 }
 
-/// y = sum over keys of weights[t] * factor * values[t]
+/// y = sum over keys of weights[t] * factor * values[t]. Four sums, so that none waits for the one before it.
 FULLBAND_CLONES void weighted_sum(const float* weights, float factor, ConstView values, float* y) {
+  const std::int64_t fours = values.rows / 4 * 4;
   std::int64_t c = 0;
   for (; c + kLanes <= values.cols; c += kLanes) {
-    Lanes sums{};
-    for (std::int64_t t = 0; t < values.rows; ++t) sums += weights[t] * lanes_at(values.row(t) + c);
-    lanes_at(y + c) = sums * factor;
+    Lanes sums[4] = {};
+    for (std::int64_t t = 0; t < fours; t += 4) {
+#pragma GCC unroll 4
+      for (int k = 0; k < 4; ++k) sums[k] += weights[t + k] * lanes_at(values.row(t + k) + c);
+    }
+    for (std::int64_t t = fours; t < values.rows; ++t) sums[0] += weights[t] * lanes_at(values.row(t) + c);
+    lanes_at(y + c) = ((sums[0] + sums[1]) + (sums[2] + sums[3])) * factor;
   }
   for (; c < values.cols; ++c) {
     float sum = 0.0F;

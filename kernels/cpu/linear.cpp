@@ -11,7 +11,7 @@ namespace {
 
 // Below one million multiply-adds OpenBLAS takes another kernel, with another order of summation. Nothing that small is
 // given to it, so that a row's bits do not depend on its batch or on the threads.
-constexpr std::int64_t kFewRows = 16;
+constexpr std::int64_t kFewRows = 64;
 constexpr std::int64_t kSmallProduct = 4 * 1000 * 1000;
 constexpr std::int64_t kSmallestPart = 1100 * 1000;
 

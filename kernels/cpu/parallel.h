@@ -1,12 +1,11 @@
-// How an operation's rows are shared out over threads: one OpenMP region, contiguous parts that depend only on the size
-// and the thread count.
+// How an operation's rows are shared out over threads: contiguous parts that depend only on the size and the thread
+// count.
 #pragma once
-
-#include <omp.h>
 
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/cpu/thread_team.h"
 #include "kernels/tensor.h"
 
 namespace kernels::cpu {
@@ -26,22 +25,19 @@ inline Range part_of(std::int64_t total, int index, int count, std::int64_t grai
 
 /// Threads worth starting for this many elementary steps: below the limit, the start costs more than it saves.
 inline int team_size(int threads, std::int64_t steps) {
-#if defined(__SANITIZE_THREAD__)
-  threads = 1;  // the OpenMP runtime is not instrumented, so that every barrier of it would read as a race
-#endif
   constexpr std::int64_t kStepsWorthAThread = 16 * 1024;
   return static_cast<int>(std::clamp<std::int64_t>(steps / kStepsWorthAThread, 1, threads));
 }
 
-/// Calls body(index) for every index below `team`, on threads of one region.
+/// Calls body(index) for every index below `team`, each on a thread of its own; `body` must not throw.
 template <typename Body>
 void run_team(int team, const Body& body) {
   if (team <= 1) {
     body(0);
     return;
   }
-#pragma omp parallel for num_threads(team) schedule(static, 1)
-  for (int index = 0; index < team; ++index) body(index);
+  const auto call = [](const void* data, int index) { (*static_cast<const Body*>(data))(index); };
+  ThreadTeam::of_this_thread().run(team, call, &body);
 }
 
 /// Calls body(range) for contiguous parts of [0, rows), each row costing `steps_per_row`.
