@@ -63,6 +63,7 @@ int run(int argc, const char* const* argv, const Streams& streams) {
   add_gate_command(app, action);
   add_lengths_command(app, action);
   add_reproduce_command(app, action);
+  add_bench_command(app, action);
   if (const std::string verb = unknown_verb(app, argc, argv); !verb.empty()) {
     streams.err << "fullband-cli: there is no verb called " << verb << " (see --help)\n";
     return kBadArguments;

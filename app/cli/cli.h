@@ -38,5 +38,6 @@ void add_prefill_command(CLI::App& app, Action& action);
 void add_gate_command(CLI::App& app, Action& action);
 void add_lengths_command(CLI::App& app, Action& action);
 void add_reproduce_command(CLI::App& app, Action& action);
+void add_bench_command(CLI::App& app, Action& action);
 
 }  // namespace app::cli
