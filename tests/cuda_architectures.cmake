@@ -14,14 +14,18 @@ foreach(source ${cuda_sources})
   get_filename_component(name ${source} NAME_WE)
   set(ptx ${cuda_folder}/${name}.ptx)
   set(compile_for_each)
-  foreach(architecture 75 80 86 89 90)
+  set(oldest 75)
+  if(name MATCHES "_bf16$")
+    set(oldest 80)
+  endif()
+  foreach(architecture ${oldest} 80 86 89 90)
     list(APPEND compile_for_each COMMAND ${cuda_tools}/ptxas -arch=sm_${architecture} ${ptx}
                                          -o ${cuda_folder}/${name}.sm_${architecture}.cubin)
   endforeach()
   add_custom_command(
     OUTPUT ${ptx}
     COMMAND ${CMAKE_CUDA_COMPILER} -std=c++20 -O3 --expt-relaxed-constexpr --Werror=all-warnings
-            -Wno-deprecated-gpu-targets -I${PROJECT_SOURCE_DIR} -DFULLBAND_CUDA_LIBRARIES="" -arch=compute_75 -ptx ${source}
+            -Wno-deprecated-gpu-targets -I${PROJECT_SOURCE_DIR} -DFULLBAND_CUDA_LIBRARIES="" -arch=compute_${oldest} -ptx ${source}
             -o ${ptx}
     ${compile_for_each}
     DEPENDS ${source} ${cuda_headers}

@@ -7,14 +7,20 @@ namespace {
 
 cublasOperation_t operation(const Side& side) { return side.transposed ? CUBLAS_OP_T : CUBLAS_OP_N; }
 
-/// What cuBLAS's manual advises: 32 MiB on Hopper and newer, 4 MiB before.
-std::int64_t scratch_bytes() {
+constexpr int kAmpere = 8;
+constexpr int kHopper = 9;
+
+/// The GPU's generation, as the first number of its compute capability.
+int generation() {
   int device = 0;
   int major = 0;
   check(cudaGetDevice(&device), "ask for the GPU");
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "ask for the GPU's generation");
-  return std::int64_t{major >= 9 ? 32 : 4} << 20;
+  return major;
 }
+
+/// What cuBLAS's manual advises.
+std::int64_t scratch_bytes() { return std::int64_t{generation() >= kHopper ? 32 : 4} << 20; }
 
 /// Rows of bf16 start at 16 bytes, as tensor cores like it.
 std::int64_t bf16_stride(std::int64_t cols) { return (cols + 7) / 8 * 8; }
@@ -47,6 +53,10 @@ cublasComputeType_t compute_type(Products products) {
 
 Blas::Blas(const Queue& queue, Products products)
     : queue_(queue), scratch_(scratch_bytes()), handle_(queue.stream), products_(products) {
+  if (products != Products::float32 && generation() < kAmpere) {
+    throw DeviceError(
+        "This GPU is older than Ampere and has products in float32 alone; leave ',tf32' or ',bf16' away.");
+  }
   check(cublas().set_workspace(handle_.get(), scratch_.data(), static_cast<std::size_t>(scratch_bytes())),
         "give cuBLAS its scratch memory");
 }

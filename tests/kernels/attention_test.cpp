@@ -228,6 +228,32 @@ TEST_P(AttentionTest, PositionsThatDoNotCountUpAreAnError) {
   EXPECT_EQ(y.untouched(), checks_indices());
 }
 
+TEST_P(AttentionTest, Bf16ProductsStayCloseToTheOracle) {
+  if (GetParam().device == "cpu") return;  // it has float32 alone
+  const auto other = kernels::make_backend(GetParam().device + ",bf16");
+  for (const AttentionCase& c : attention_cases()) {
+    if (c.lengths.empty()) continue;
+    SCOPED_TRACE(c.name);
+    const AttentionInputs in = inputs_for(c, 1);
+    const AttentionOracle oracle{positions_of(c.lengths), c.shape};
+    const Matrix dy = noise(in.q.rows, in.q.cols, 9);
+    const auto on_device = [&](const Matrix& m) { return support::DeviceMatrix(*other, m, GetParam().padding); };
+    const auto like = [&](const Matrix& m) { return on_device(Matrix(m.rows, m.cols, NAN)); };
+    auto q = on_device(in.q), k = on_device(in.k), v = on_device(in.v), d = on_device(dy), y = like(in.q);
+    auto dq = like(in.q), dk = like(in.k), dv = like(in.v), logsumexp = on_device(Matrix(in.q.rows, c.shape.heads));
+    const support::DeviceIndices positions(*other, oracle.positions);
+    other->attention(q, k, v, positions, c.shape, y, logsumexp);
+    other->attention_backward(d, q, k, v, y, logsumexp, positions, c.shape, dq, dk, dv);
+    const auto expected = support::differentiate(oracle, {in.q, in.k, in.v}, as_double(dy));
+    support::expect_close("y", y.download(), expected.output, 0.01);
+    support::expect_close("dv", dv.download(), expected.gradients[2], 0.01);
+    if (c.shape.window == 1 || in.q.rows <= 1) continue;  // the exact gradients are zero
+    support::expect_close("dq", dq.download(), expected.gradients[0], 0.03);
+    support::expect_close("dk", dk.download(), expected.gradients[1], 0.03);
+    EXPECT_TRUE(y.guards_intact() && dq.guards_intact() && dk.guards_intact() && dv.guards_intact());
+  }
+}
+
 TEST_P(AttentionTest, DecodingMatchesTheParallelPass) {
   for (const AttentionShape& shape :
        {AttentionShape{4, 2, 8, 0}, AttentionShape{5, 5, 3, 0}, AttentionShape{2, 1, 16, 7}}) {
