@@ -109,7 +109,6 @@ __device__ void attend(const Forward& o, const TileItem& item, const Segment& se
     weigh(o, item.first, segment, chunk, scores, running, shrink);
     scale_rows(shrink, sum);
     Tiles::store_weights(scores, room.products);
-    __syncthreads();
     const bool is_full = segment.begin == 0 && segment.end == kTile && first + kTile <= item.first + 1;
     const bool skip_zeros = !is_full || last_begin > first;
     Tiles::add_weighted(head_rows(o.v, first, end, g, d), item.column, d, skip_zeros, room.products, sum);

@@ -56,7 +56,6 @@ __global__ void __launch_bounds__(kTileThreads, kParts == 1 ? 2 : 1)
         }
       }
       Tiles::store_weights(scores, room);
-      __syncthreads();
       Tiles::add_weighted(keys, item.column, d, false, room, dq);
     }
     for_columns(dq, item.column, d, q.count, [&](int r, std::int64_t column, float value) {
@@ -86,10 +85,8 @@ __device__ void add_queries(const Backward& o, const TileItem& item, std::int64_
     }
   }
   Tiles::store_weights(weights, room);
-  __syncthreads();
   Tiles::add_weighted(dy, item.column, d, false, room, dv);
   Tiles::store_weights(dscores, room);
-  __syncthreads();
   Tiles::add_weighted(q, item.column, d, false, room, dk);
 }
 

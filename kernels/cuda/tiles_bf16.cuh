@@ -53,8 +53,7 @@ struct Bf16Tiles {
     }
   }
 
-  /// sum += the stored weights times the values' columns from `first` on. All threads have stored their weights on
-  /// entry.
+  /// sum += the stored weights times the values' columns from `first` on.
   template <int kParts>
   static __device__ void add_weighted(const HeadRows& values, std::int64_t first, std::int64_t head_dim,
                                       bool /*skip_zeros*/, Room& room, Columns<kParts>& sum) {
@@ -124,7 +123,8 @@ struct Bf16Tiles {
     }
   }
 
-  /// Gives every thread its share of the result; the room is free again on return.
+  /// Gives every thread its share of the result. Operands and weights are free again on return, and the results behind
+  /// the barrier that every product has before its own.
   static __device__ Share shared_out(const Result (&sum)[kPieces], Room& room) {
     FULLBAND_UNROLL
     for (int p = 0; p < kPieces; ++p) {
@@ -140,7 +140,6 @@ struct Bf16Tiles {
         share.at[i][j] = room.results[(4 * tile_y() + i) * kResultStride + tile_x() + kEdge * j];
       }
     }
-    __syncthreads();
     return share;
   }
 };

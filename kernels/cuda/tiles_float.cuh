@@ -41,7 +41,7 @@ struct FloatTiles {
   }
 
   /// sum += the stored weights times the values' columns from `first` on. With `skip_zeros` a weight of zero leaves out
-  /// its value, which may be NaN in a row that is not seen. All threads have stored their weights on entry.
+  /// its value, which may be NaN in a row that is not seen.
   template <int kParts>
   static __device__ void add_weighted(const HeadRows& values, std::int64_t first, std::int64_t head_dim,
                                       bool skip_zeros, Room& room, Columns<kParts>& sum) {

@@ -143,7 +143,7 @@ class Scheduler {
     warps_.assign(static_cast<std::size_t>(threads_ / kWarp), Warp{});
     order_.resize(static_cast<std::size_t>(threads_));
     std::iota(order_.begin(), order_.end(), 0);
-    if (shuffled_) std::shuffle(order_.begin(), order_.end(), random_);
+    if (shuffled_) shuffle();
     started_ = finished_ = 0;
     while (finished_ < threads_ && error_.empty()) {
       Worker* next = next_worker();
@@ -156,13 +156,35 @@ class Scheduler {
     check_shared_guards();
   }
 
+  /// In every other block, by chance, warps have ranks: one runs ahead of the others as far as barriers let it.
+  void shuffle() {
+    std::shuffle(order_.begin(), order_.end(), random_);
+    ranks_.resize(warps_.size());
+    std::iota(ranks_.begin(), ranks_.end(), 0);
+    std::shuffle(ranks_.begin(), ranks_.end(), random_);
+    by_rank_ = random_() % 2 == 0;
+  }
+
+  [[nodiscard]] int rank_of(const Worker* worker) const {
+    return ranks_[static_cast<std::size_t>(worker->thread / kWarp)];
+  }
+
+  /// Which of the ready workers is next.
+  std::size_t choose() {
+    if (!shuffled_) return 0;
+    if (!by_rank_) return random_() % ready_.size();
+    const auto first = std::min_element(ready_.begin(), ready_.end(),
+                                        [this](const Worker* a, const Worker* b) { return rank_of(a) < rank_of(b); });
+    return static_cast<std::size_t>(first - ready_.begin());
+  }
+
   /// New threads first, then those whose barrier is complete; by chance when the order is shuffled.
   Worker* next_worker() {
     const bool can_start = started_ < threads_;
     const bool start = can_start && (ready_.empty() || !shuffled_ || random_() % 2 == 0);
     if (start) return idle_worker();
     if (ready_.empty()) return nullptr;
-    const std::size_t at = shuffled_ ? random_() % ready_.size() : 0;
+    const std::size_t at = choose();
     std::swap(ready_[at], ready_.front());
     Worker* chosen = ready_.front();
     ready_.pop_front();
@@ -262,10 +284,12 @@ class Scheduler {
   int started_ = 0;
   int finished_ = 0;
   bool shuffled_ = false;
+  bool by_rank_ = false;
   std::mt19937_64 random_;
   std::string error_;
   std::vector<unsigned char> shared_;
   std::vector<int> order_;
+  std::vector<int> ranks_;  ///< by warp
   std::vector<Warp> warps_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Worker*> idle_;
