@@ -1,6 +1,9 @@
 # The GPU engine's own sources compiled as host C++, with tests/support/cuda_host in place of the CUDA Toolkit: the
 # backend's tests run on them without a GPU. In these programs "cuda:0" is the host.
 include(cuda_architectures.cmake)
+if(FULLBAND_SANITIZE MATCHES "thread")
+  return()  # the thread sanitizer takes fibers for threads
+endif()
 find_package(Boost QUIET COMPONENTS context)
 if(NOT Boost_CONTEXT_FOUND)
   message(STATUS "Boost.Context (libboost-context-dev) was not found: the GPU engine is not tested on the host")

@@ -31,7 +31,7 @@ if command -v ccache >/dev/null; then
   launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   export CCACHE_BASEDIR="$copy" CCACHE_NOHASHDIR=true  # the next copy has another name
 fi
-cmake -S "$source" -B "$build" -G Ninja -DFULLBAND_WINDOW=OFF "${launcher[@]}" >"$copy/configure.log"
+cmake -S "$source" -B "$build" -G Ninja -DFULLBAND_WINDOW=OFF -DWITH_CUDA=OFF "${launcher[@]}" >"$copy/configure.log"
 
 # build_tests PROGRAM: its log is shown when it fails.
 build_tests() {

@@ -88,6 +88,51 @@ TEST_P(SampleTest, UniformNumbersAreInvertedInIdOrder) {
   EXPECT_EQ(draw_one(logits, shape, 0.99999994F), 3);
 }
 
+/// What the interface promises, in double precision: filters by likelihood, lowest ids first on ties, then id order.
+std::int64_t expected_draw(const float* logits, std::int64_t n, const SamplerShape& shape, float uniform) {
+  std::vector<double> weights(static_cast<std::size_t>(n));
+  std::vector<std::size_t> order(weights.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+    weights[i] = std::exp(static_cast<double>(logits[i]) / static_cast<double>(shape.temperature));
+  }
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return weights[a] > weights[b]; });
+  const auto kept = static_cast<std::size_t>(shape.top_k > 0 ? std::min(shape.top_k, n) : n);
+  for (std::size_t i = kept; i < order.size(); ++i) weights[order[i]] = 0.0;
+  double rest = 0.0;
+  for (const double w : weights) rest += w;
+  double sum = 0.0;
+  for (const std::size_t id : order) {
+    const bool enough = sum >= static_cast<double>(shape.top_p) * rest;
+    sum += weights[id];
+    if (enough && shape.top_p < 1.0F) weights[id] = 0.0;
+  }
+  double total = 0.0;
+  for (const double w : weights) total += w;
+  double reached = 0.0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    reached += weights[static_cast<std::size_t>(i)];
+    if (reached > static_cast<double>(uniform) * total) return i;
+  }
+  return -1;
+}
+
+TEST_P(SampleTest, ALargeVocabularyIsFilteredAndInvertedAsASmallOne) {
+  const std::int64_t rows = 6, vocab = 2500;
+  const Matrix logits = noise(rows, vocab, 4, 2.0F);
+  Matrix uniforms(rows, 1);
+  for (std::int64_t r = 0; r < rows; ++r) uniforms.at(r, 0) = 0.07F + 0.17F * static_cast<float>(r);
+  for (const SamplerShape& shape : {SamplerShape{1.0F, 0, 1.0F}, SamplerShape{0.8F, 40, 1.0F},
+                                    SamplerShape{1.0F, 0, 0.9F}, SamplerShape{1.3F, 300, 0.6F}}) {
+    const Drawn got = draw(logits, shape, uniforms);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      EXPECT_EQ(got.tokens[static_cast<std::size_t>(r)],
+                expected_draw(logits.values.data() + r * vocab, vocab, shape, uniforms.at(r, 0)))
+          << "row " << r << " top_k " << shape.top_k << " top_p " << shape.top_p;
+    }
+  }
+}
+
 TEST_P(SampleTest, DrawsFollowTheDistributionAtTheTemperature) {
   const std::int64_t draws = is_host_device() ? 1000 : 20000;
   const Matrix logits = logs({0.1F, 0.2F, 0.3F, 0.4F});

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <limits>
@@ -129,10 +130,12 @@ class DeviceIndices {
   kernels::Buffer buffer_;
 };
 
-/// On the host's device, whether the threads of a block run in random order; nothing on others.
+/// On the host's device, whether the threads of a block run in random order (the environment's FULLBAND_THREAD_ORDER
+/// decides where it is set); nothing on others.
 inline void shuffle_threads([[maybe_unused]] bool shuffled) {
 #if defined(FULLBAND_CUDA_HOST)
-  cuda_host::set_thread_order(shuffled ? 1 : 0);
+  const char* order = std::getenv("FULLBAND_THREAD_ORDER");
+  cuda_host::set_thread_order(order != nullptr ? std::strtoull(order, nullptr, 10) : (shuffled ? 1 : 0));
 #endif
 }
 
