@@ -11,7 +11,12 @@
 namespace app {
 
 engine::Checkpoint read_checkpoint(const std::string& key) {
-  if (key != kDemoKey) return engine::read_newest_checkpoint(key, false);
+  if (key != kDemoKey) {
+    if (engine::list_checkpoints(key).empty())
+      throw NoCheckpoint(key,
+                         "has no checkpoint yet; go on with its training on the Training page, or select another run");
+    return engine::read_newest_checkpoint(key, false);
+  }
   const QByteArray bytes = resource("models/demo.safetensors");
   const auto size = static_cast<std::size_t>(bytes.size());
   return engine::read_model_bytes(std::as_bytes(std::span(bytes.constData(), size)), "the shipped model");

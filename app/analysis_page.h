@@ -2,18 +2,20 @@
 // A page measures by itself when it is looked at and its runs are other ones than those it shows.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QWidget>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/analysis_strip.h"
+#include "app/form_memory.h"
+#include "widgets/figure_export.h"
 
 class QVBoxLayout;
 
 namespace widgets {
 class Banner;
-class Card;
-class FigureSource;
 }  // namespace widgets
 
 namespace app {
@@ -45,10 +47,17 @@ class AnalysisPage : public QWidget {
   /// The selected run first; none: the page says what to do.
   void show_runs(std::vector<MeasuredRun> runs);
   [[nodiscard]] const std::vector<MeasuredRun>& runs() const { return runs_; }
+  /// The run in training (empty: none) and its step. Of that run a copy of the present model is measured, and measured
+  /// again while the user follows the training.
+  void set_live(const std::string& key, std::int64_t step);
   /// A run has been trained on: what is shown of it is old.
   void run_changed(const std::string& key);
   [[nodiscard]] virtual std::vector<const widgets::FigureSource*> figures() const = 0;
   [[nodiscard]] virtual std::vector<QAction*> actions() const { return {strip_->action()}; }
+  /// The page's controls, for the session.
+  [[nodiscard]] FormMemory& settings() { return settings_; }
+  /// What the shown figures were measured on: run, step, rows, seed and what else the page asked for.
+  [[nodiscard]] const widgets::FigureMetadata& metadata() const { return metadata_; }
   /// What it is doing, for the status line; empty when it rests.
   [[nodiscard]] QString activity() const { return strip_->activity(); }
   [[nodiscard]] bool busy() const { return strip_->busy(); }
@@ -57,6 +66,8 @@ class AnalysisPage : public QWidget {
 
  signals:
   void busy_changed();
+  /// The user wants to train a run that cannot be measured yet.
+  void training_wanted();
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -68,16 +79,30 @@ class AnalysisPage : public QWidget {
   [[nodiscard]] AnalysisStrip& strip() const { return *strip_; }
   /// Below the strip.
   [[nodiscard]] QVBoxLayout* content() { return content_; }
+  /// A second line of controls, below the strip.
+  void add_controls_line(const std::vector<QWidget*>& controls);
   void show_error(const QString& sentence);
+  void set_metadata(widgets::FigureMetadata metadata) { metadata_ = std::move(metadata); }
   /// Jobs go through here, so that errors of the last ones are taken away.
   void start(std::vector<AnalysisWorker::Job> jobs);
   [[nodiscard]] QString empty_text() const;
 
  private:
+  void show_problem(const QString& sentence, bool needs_training);
+
   AnalysisWords words_;
   std::vector<MeasuredRun> runs_;
+  [[nodiscard]] bool live() const;
+
   bool needed_ = false;
+  std::string live_key_;
+  std::int64_t live_step_ = 0;
+  std::int64_t measured_step_ = -1;  ///< of the run in training, when the last measurement began
+  QElapsedTimer rest_;               ///< since the last measurement ended
+  FormMemory settings_;
+  widgets::FigureMetadata metadata_;
   widgets::Banner* banner_;
+  QVBoxLayout* head_ = nullptr;
   AnalysisStrip* strip_;
   QVBoxLayout* content_;
 };

@@ -1,5 +1,6 @@
 #include "app/analysis_strip.h"
 
+#include <QCheckBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QProgressBar>
@@ -38,6 +39,7 @@ AnalysisStrip::AnalysisStrip(AnalysisWorker::Opener open, const QString& measure
                           })),
       row_(new QHBoxLayout(this)),
       text_(new QLabel(this)),
+      follow_(new QCheckBox(tr("follow training"), this)),
       progress_(new QProgressBar(this)),
       worker_(std::move(open)) {
   action_->setIconText(tr("Measure"));
@@ -50,7 +52,11 @@ AnalysisStrip::AnalysisStrip(AnalysisWorker::Opener open, const QString& measure
   progress_->setTextVisible(false);
   progress_->setAccessibleName(tr("Progress of the measurement"));
   progress_->hide();
+  follow_->setAccessibleName(tr("Measure again while the run is in training"));
+  follow_->setToolTip(tr("Measures copies of the present model, one after the other, while the run is in training"));
+  follow_->hide();
   row_->addWidget(text_, 1);
+  row_->addWidget(follow_);
   row_->addWidget(progress_);
   QPushButton* button = make_button(action_, this, "primary");
   button->setMinimumWidth(kButtonWidth);
@@ -66,6 +72,9 @@ void AnalysisStrip::run(std::vector<AnalysisWorker::Job> jobs) {
   timer_.start();
   poll();
 }
+
+void AnalysisStrip::offer_follow(bool offered) { follow_->setVisible(offered); }
+bool AnalysisStrip::following() const { return follow_->isChecked(); }
 
 void AnalysisStrip::cancel() { worker_.cancel(); }
 
@@ -86,7 +95,9 @@ void AnalysisStrip::poll() {
   for (const auto& result : snapshot.results) {
     if (result) result();
   }
-  for (const std::string& problem : snapshot.problems) emit failed(QString::fromStdString(problem));
+  for (const AnalysisProblem& problem : snapshot.problems) {
+    emit failed(QString::fromStdString(problem.sentence), problem.needs_training);
+  }
   show_state(snapshot);
   if (state_ == State::idle) timer_.stop();
   if (changed) emit busy_changed();

@@ -10,6 +10,7 @@
 #include "app/analysis_worker.h"
 
 class QAction;
+class QCheckBox;
 class QHBoxLayout;
 class QLabel;
 class QProgressBar;
@@ -34,6 +35,10 @@ class AnalysisStrip : public QWidget {
   [[nodiscard]] QAction* action() const { return action_; }
   /// "demo, step 2,000 · 64 rows · seed 1": shown while nothing is under way.
   void set_measured_on(const QString& text);
+  /// Whether the page shows a run in training, which it can follow.
+  void offer_follow(bool offered);
+  [[nodiscard]] bool following() const;
+  [[nodiscard]] QCheckBox* follow() const { return follow_; }
   /// Controls of the page stand at the left of the line.
   void add_control(QWidget* control);
   void poll();
@@ -43,7 +48,7 @@ class AnalysisStrip : public QWidget {
   void wanted();
   /// The last job ended, or all were cancelled.
   void finished(bool cancelled);
-  void failed(const QString& sentence);
+  void failed(const QString& sentence, bool needs_training);
   void busy_changed();
 
  private:
@@ -53,6 +58,7 @@ class AnalysisStrip : public QWidget {
   QAction* action_;
   QHBoxLayout* row_;
   QLabel* text_;
+  QCheckBox* follow_;
   QProgressBar* progress_;
   AnalysisSnapshot::State state_ = AnalysisSnapshot::State::idle;
   QTimer timer_;

@@ -84,7 +84,8 @@ void AnalysisWorker::Shared::run_one(const Job& job, std::uint64_t taken, const 
     post(taken, [&](AnalysisSnapshot& snapshot) { snapshot.results.push_back(std::move(result)); });
   } catch (const engine::Cancelled&) {
   } catch (const std::exception& error) {
-    post(taken, [&](AnalysisSnapshot& snapshot) { snapshot.problems.push_back(sentence(error)); });
+    const bool needs_training = dynamic_cast<const NoCheckpoint*>(&error) != nullptr;
+    post(taken, [&](AnalysisSnapshot& snapshot) { snapshot.problems.push_back({sentence(error), needs_training}); });
   }
 }
 
@@ -156,7 +157,7 @@ void AnalysisWorker::forget_model() {
 AnalysisSnapshot AnalysisWorker::poll() {
   const std::lock_guard lock(shared_->mutex);
   std::vector<std::function<void()>> results = std::exchange(shared_->now.results, {});
-  std::vector<std::string> problems = std::exchange(shared_->now.problems, {});
+  std::vector<AnalysisProblem> problems = std::exchange(shared_->now.problems, {});
   AnalysisSnapshot snapshot = shared_->now;
   snapshot.results = std::move(results);
   snapshot.problems = std::move(problems);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/error.h"
 #include "engine/inference.h"
 #include "engine/recipe.h"
 
@@ -33,6 +34,18 @@ struct AnalysisControl {
   std::function<void(std::int64_t, std::int64_t)> progress;  ///< done, total
 };
 
+/// Why a job failed.
+struct AnalysisProblem {
+  std::string sentence;
+  bool needs_training = false;  ///< the run has no checkpoint: training it would help
+};
+
+/// Thrown by an opener when the run has no checkpoint to measure; the sentence says what to do.
+class NoCheckpoint : public engine::FileError {
+ public:
+  using FileError::FileError;
+};
+
 struct AnalysisSnapshot {
   enum class State { idle, loading, measuring };
   State state = State::idle;
@@ -41,7 +54,7 @@ struct AnalysisSnapshot {
   std::int64_t done = 0;
   std::int64_t total = 0;                      ///< 0: not known
   std::vector<std::function<void()>> results;  ///< since the last poll; call them on the page's thread
-  std::vector<std::string> problems;           ///< since the last poll: one sentence each
+  std::vector<AnalysisProblem> problems;       ///< since the last poll
   bool cancelled = false;                      ///< the last request was cancelled before its end
 };
 

@@ -1,52 +1,25 @@
 #include "app/channel_page.h"
 
 #include <QComboBox>
-#include <QGridLayout>
 #include <QLabel>
-#include <QResizeEvent>
-#include <QScrollArea>
 #include <QSpinBox>
+#include <QVBoxLayout>
 #include <algorithm>
 #include <limits>
 #include <memory>
 #include <utility>
 
+#include "app/card_grid.h"
+#include "app/run_overlay.h"
 #include "widgets/card.h"
 #include "widgets/plot.h"
-#include "widgets/style.h"
 
 namespace app {
 
 namespace {
 
-constexpr int kGap = 12;
-constexpr int kThreeColumns = 1000;  // px from which three cards stand in a row
-constexpr int kLeastCard = 220;
 constexpr int kMostRows = 4096;
 constexpr int kMostPasses = 1000;
-
-QSpinBox* make_count(QWidget* parent, const QString& name, const QString& prefix, int least, int most, int value) {
-  auto* box = new QSpinBox(parent);
-  box->setPrefix(prefix);
-  box->setRange(least, most);
-  box->setValue(value);
-  box->setAccessibleName(name);
-  box->setToolTip(name);
-  box->setLocale(QLocale::c());
-  box->setGroupSeparatorShown(false);
-  box->setMaximumWidth(140);
-  return box;
-}
-
-QScrollArea* scroll_area(QWidget* content, QWidget* parent) {
-  auto* area = new QScrollArea(parent);
-  area->setWidget(content);
-  area->setWidgetResizable(true);
-  area->setFrameShape(QFrame::NoFrame);
-  area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  area->setFocusPolicy(Qt::NoFocus);
-  return area;
-}
 
 }  // namespace
 
@@ -59,7 +32,7 @@ ChannelPage::ChannelPage(AnalysisWorker::Opener open, QWidget* parent)
   build();
   show_empty(empty_text());
   connect(&strip(), &AnalysisStrip::finished, this, [this] {
-    if (!measurement_) show_empty(empty_text());  // cancelled, or a problem that the banner tells
+    if (measurements_.empty()) show_empty(empty_text());  // cancelled, or a problem that the banner tells
   });
 }
 
@@ -69,6 +42,12 @@ void ChannelPage::add_controls() {
   seed_ = make_count(this, tr("Seed of exchanged states and plain lengths"), tr("seed "), 0,
                      std::numeric_limits<int>::max(), 1);
   for (QWidget* control : std::initializer_list<QWidget*>{rows_, passes_, seed_}) strip().add_control(control);
+  settings().add("rows", rows_);
+  settings().add("passes", passes_);
+  settings().add("seed", seed_);
+  changes_ = new InterventionChooser(this);
+  changes_->remember(settings());
+  connect(changes_, &InterventionChooser::chosen, this, &ChannelPage::measure_changes_alone);
 }
 
 widgets::Plot* ChannelPage::add_plot(const QString& title, const QString& x_title, const QString& y_title, bool log_y) {
@@ -84,151 +63,205 @@ widgets::Plot* ChannelPage::add_plot(const QString& title, const QString& x_titl
 }
 
 void ChannelPage::build() {
+  auto* grid = new CardGrid(this);
+  reading_ = make_reading_card(this);
+  grid->add(make_costs());
+  grid->add(make_gates());
+  grid->add(reading_.card);
+  boundary_ = add_plot(tr("Loss past the boundary"), tr("tokens since the last plain one"), tr("loss (nats)"));
+  exposure_ = add_plot(tr("Exposure in training"), tr("position in the document"), tr("fused (%)"));
+  exposure_->set_y_limits(widgets::Range{0, 100});
+  for (widgets::Plot* plot : {boundary_, exposure_}) grid->add(card_with(plot, grid));
+  grid->add(make_rms());
+  change_ = add_plot(tr("Change by block"), tr("block"), tr("‖Δx‖ / ‖x‖"));
+  weights_ = add_plot(tr("Fusion's matrices"), tr("rank"), tr("singular value"), true);
+  states_ = add_plot(tr("States"), tr("rank"), tr("variance"), true);
+  for (widgets::Plot* plot : {change_, weights_, states_}) grid->add(card_with(plot, grid));
+  content()->addWidget(grid, 1);
+}
+
+QWidget* ChannelPage::make_costs() {
   costs_ = new widgets::DotChart(this);
   costs_->set_title(tr("What a change costs"));
   costs_->set_axis(tr("nats a token (* out of distribution)"));
   costs_->set_reference(0.0);
   costs_->set_values_shown(true);
   costs_->setToolTip(tr("* far outside what training saw: a large cost says nothing about use"));
-  auto* page = new QWidget(this);
-  grid_ = new QGridLayout(page);
-  grid_->setContentsMargins(0, 0, 0, 0);
-  grid_->setSpacing(kGap);
-  const auto add_card = [&](QWidget* content) {
-    auto* card = new widgets::Card({}, page);
-    content->setSizePolicy(QSizePolicy::Expanding,
-                           QSizePolicy::Ignored);  // three rows fit where there is room for them
-    card->body()->addWidget(content, 1);
-    cards_.push_back(card);
-  };
-  add_card(costs_);
-  cards_.push_back(make_gates());
-  cards_.push_back(make_reading());
-  boundary_ = add_plot(tr("Loss past the boundary"), tr("tokens since the last plain one"), tr("loss (nats)"));
-  exposure_ = add_plot(tr("Exposure in training"), tr("position in the document"), tr("fused (%)"));
+  widgets::Card* card = card_with(costs_, this);
+  card->body()->addWidget(changes_);
+  return card;
+}
+
+QWidget* ChannelPage::make_rms() {
   rms_ = add_plot(tr("Residual stream"), tr("depth (0: input)"), tr("RMS"), true);
-  change_ = add_plot(tr("Change by block"), tr("block"), tr("‖Δx‖ / ‖x‖"));
-  weights_ = add_plot(tr("Fusion's matrices"), tr("rank"), tr("singular value"), true);
-  states_ = add_plot(tr("States"), tr("rank"), tr("variance"), true);
-  exposure_->set_y_limits(widgets::Range{0, 100});
-  for (widgets::Plot* plot : {boundary_, exposure_, rms_, change_, weights_, states_}) add_card(plot);
-  arrange(3);
-  content()->addWidget(scroll_area(page, this), 1);
+  rms_over_ = make_choice(this, tr("Residual stream by depth, or over the training at one depth"));
+  rms_over_->addItem(tr("by depth"), -1);
+  connect(rms_over_, &QComboBox::activated, this, &ChannelPage::show_rms);
+  widgets::Card* card = card_with(rms_, this);
+  card->body()->addWidget(rms_over_, 0, Qt::AlignRight);
+  return card;
 }
 
 QWidget* ChannelPage::make_gates() {
   gates_ = add_plot(tr("Gates"), tr("gate"), tr("channels (%)"));
-  token_ = new QComboBox(this);
-  token_->setAccessibleName(tr("Token whose gates are shown"));
-  token_->setToolTip(tr("Token whose gates are laid over those of all"));
+  token_ = make_choice(this, tr("Token whose gates are shown"));
   token_->addItem(tr("all tokens"));
   connect(token_, &QComboBox::activated, this, &ChannelPage::show_gates);
-  auto* card = new widgets::Card({}, this);
-  gates_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);
-  card->body()->addWidget(gates_, 1);
+  widgets::Card* card = card_with(gates_, this);
   card->body()->addWidget(token_, 0, Qt::AlignRight);
   return card;
 }
 
-QWidget* ChannelPage::make_reading() {
-  auto* card = new widgets::Card(tr("What you see"), this);
-  card->set_heading_style();
-  reading_ = new QLabel(card);
-  reading_->setTextFormat(Qt::PlainText);
-  reading_->setWordWrap(true);
-  reading_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-  stats_ = new widgets::StatTable(card);
-  stats_->setAccessibleName(tr("What was measured"));
-  card->body()->addWidget(reading_);
-  card->body()->addWidget(stats_);
-  card->body()->addStretch(1);
-  return card;
+ChannelRequest ChannelPage::request() const {
+  ChannelRequest request;
+  request.rows = rows_->value();
+  request.feedback_passes = passes_->value();
+  request.seed = static_cast<std::uint64_t>(seed_->value());
+  request.choices = changes_->choices();
+  return request;
 }
 
-void ChannelPage::arrange(int columns) {
-  if (columns == columns_) return;
-  columns_ = columns;
-  for (QWidget* card : cards_) grid_->removeWidget(card);
-  for (int column = 0; column < 3; ++column) grid_->setColumnStretch(column, column < columns ? 1 : 0);
-  const int count = static_cast<int>(cards_.size());
-  for (int i = 0; i < count; ++i) {
-    cards_[static_cast<std::size_t>(i)]->setMinimumHeight(kLeastCard);
-    cards_[static_cast<std::size_t>(i)]->setMinimumWidth(0);
-    grid_->addWidget(cards_[static_cast<std::size_t>(i)], i / columns, i % columns);
-  }
-  for (int row = 0; row < count; ++row) grid_->setRowStretch(row, row * columns < count ? 1 : 0);
-}
-
-void ChannelPage::resizeEvent(QResizeEvent* event) {
-  AnalysisPage::resizeEvent(event);
-  arrange(event->size().width() >= kThreeColumns ? 3 : 2);
-}
-
+// The runs come in one after the other; what an earlier measurement left goes when the first new one is there.
 void ChannelPage::measure() {
-  ChannelRequest wanted;
-  wanted.rows = rows_->value();
-  wanted.feedback_passes = passes_->value();
-  wanted.seed = static_cast<std::uint64_t>(seed_->value());
-  const auto work = [this, wanted](AnalysisModel& model, const AnalysisControl& control) -> std::function<void()> {
-    auto result = std::make_shared<ChannelMeasurement>(measure_channel(model, wanted, control));
-    return [this, result] { take(std::move(*result)); };
+  std::vector<AnalysisWorker::Job> jobs;
+  fresh_ = true;
+  for (const MeasuredRun& run : runs()) {
+    jobs.push_back(
+        {run.key, [this, color = run.color, wanted = request()](AnalysisModel& model, const AnalysisControl& control) {
+           auto result = std::make_shared<ChannelMeasurement>(measure_channel(model, wanted, control));
+           result->color = color;
+           return [this, result] { take(std::move(*result)); };
+         }});
+  }
+  start(std::move(jobs));
+  if (measurements_.empty())
+    show_empty(strip().busy() ? tr("measuring…") : empty_text());  // it may have failed at once
+}
+
+// Another change on the same rows leaves everything else as it is.
+void ChannelPage::measure_changes_alone() {
+  if (runs().empty() || strip().busy()) return;
+  const ChannelRequest wanted = request();
+  const auto fits = [&](const ChannelMeasurement& one) {
+    return one.request.rows == wanted.rows && one.request.feedback_passes == wanted.feedback_passes &&
+           one.request.seed == wanted.seed;
   };
-  start({{runs().front().key, work}});
-  if (!measurement_) show_empty(strip().busy() ? tr("measuring…") : empty_text());  // it may have failed at once
+  if (measurements_.size() != runs().size() || !std::all_of(measurements_.begin(), measurements_.end(), fits))
+    return measure();
+  std::vector<AnalysisWorker::Job> jobs;
+  for (const MeasuredRun& run : runs()) {
+    jobs.push_back({run.key, [this, key = run.key, wanted](AnalysisModel& model, const AnalysisControl&) {
+                      auto changes = std::make_shared<engine::InterventionReport>(measure_changes(model, wanted));
+                      return [this, key, changes] { take_changes(key, *changes); };
+                    }});
+  }
+  start(std::move(jobs));
 }
 
 void ChannelPage::take(ChannelMeasurement measurement) {
-  measurement_ = std::move(measurement);
-  const ChannelMeasurement& now = *measurement_;
-  costs_->set_data(cost_measurements(), cost_rows(now));
-  boundary_->set_series(boundary_series(now));
-  exposure_->set_series(exposure_series(now));
-  rms_->set_series(rms_series(now));
-  change_->set_series(change_series(now));
-  weights_->set_series(spectrum_series(now.report.weights));
-  states_->set_series(spectrum_series(now.report.states));
-  for (widgets::Plot* plot : plots_) plot->follow();
-  reading_->setText(channel_reading(now));
-  stats_->set_rows(channel_stats(now));
+  if (fresh_) measurements_.clear();
+  fresh_ = false;
+  history_.add(measurement);
+  measurements_.push_back(std::move(measurement));
+  draw();
+}
+
+void ChannelPage::take_changes(const std::string& key, const engine::InterventionReport& changes) {
+  for (ChannelMeasurement& one : measurements_) {
+    if (one.key == key) one.report.interventions = changes;
+  }
+  draw_words();
+}
+
+void ChannelPage::show_curves(widgets::Plot* plot,
+                              const std::function<std::vector<widgets::Series>(const ChannelMeasurement&)>& of) {
+  std::vector<RunCurves> runs;
+  for (const ChannelMeasurement& one : measurements_) runs.push_back({one.name, one.color, of(one)});
+  plot->set_series(overlay(runs));
+}
+
+void ChannelPage::draw() {
+  show_curves(boundary_, boundary_series);
+  show_curves(exposure_, exposure_series);
+  show_curves(change_, change_series);
+  show_curves(weights_, [](const ChannelMeasurement& one) { return spectrum_series(one.report.weights); });
+  show_curves(states_, [](const ChannelMeasurement& one) { return spectrum_series(one.report.states); });
   fill_tokens();
+  fill_depths();
   show_gates();
+  show_rms();
+  for (widgets::Plot* plot : plots_) plot->follow();
+  draw_words();
+}
+
+void ChannelPage::draw_words() {
+  costs_->set_values_shown(measurements_.size() == 1);
+  costs_->set_data(cost_measurements(measurements_), cost_rows(measurements_), cost_styles(measurements_));
+  reading_.text->setText(channel_reading(measurements_));
+  reading_.stats->set_rows(channel_stats(measurements_));
+  set_metadata(channel_metadata(measurements_));
 }
 
 // The same token stays chosen where the other run has it.
 void ChannelPage::fill_tokens() {
   const QVariant chosen = token_->currentData();
+  const ChannelMeasurement& first = measurements_.front();
   token_->clear();
   token_->addItem(tr("all tokens"));
-  if (!measurement_->report.gates) return gates_->set_empty_text(tr("the fusion of this model has no gate"));
-  for (const engine::TokenGates& token : measurement_->report.gates->tokens) {
-    const QString label = QString::fromStdString(measurement_->labels.at(token.token));
-    token_->addItem(tr("token %1").arg(label), token.token);
+  if (!first.report.gates) return gates_->set_empty_text(tr("the fusion of this model has no gate"));
+  for (const engine::TokenGates& token : first.report.gates->tokens) {
+    token_->addItem(tr("token %1").arg(QString::fromStdString(first.labels.at(token.token))), token.token);
   }
   token_->setCurrentIndex(std::max(0, chosen.isValid() ? token_->findData(chosen) : 0));
 }
 
+void ChannelPage::fill_depths() {
+  const QVariant chosen = rms_over_->currentData();
+  rms_over_->clear();
+  rms_over_->addItem(tr("by depth"), -1);
+  for (const engine::LadderRung& rung : measurements_.front().report.ladder) {
+    const auto depth = static_cast<int>(rung.depth);
+    rms_over_->addItem(tr("over training, depth %1").arg(depth), depth);
+  }
+  rms_over_->setCurrentIndex(std::max(0, rms_over_->findData(chosen)));
+}
+
 void ChannelPage::show_gates() {
-  if (measurement_) gates_->set_series(gate_series(*measurement_, token_->currentIndex() - 1));
+  if (measurements_.empty()) return;
+  std::optional<std::int32_t> token;
+  if (token_->currentData().isValid()) token = token_->currentData().toInt();
+  show_curves(gates_, [&](const ChannelMeasurement& one) { return gate_series(one, token); });
+}
+
+void ChannelPage::show_rms() {
+  if (measurements_.empty()) return;
+  const int depth = rms_over_->currentData().toInt();
+  rms_->set_axes(depth < 0 ? tr("depth (0: input)") : tr("step"), tr("RMS"));
+  show_curves(rms_, [&](const ChannelMeasurement& one) {
+    return depth < 0 ? rms_series(one) : history_.series(one.key, depth);
+  });
+  rms_->follow();
 }
 
 void ChannelPage::clear() {
-  measurement_.reset();
+  measurements_.clear();
+  history_.clear();
   for (widgets::Plot* plot : plots_) plot->set_series({});
   costs_->set_data({}, {});
-  stats_->set_rows({});
+  reading_.stats->set_rows({});
   show_empty(empty_text());
 }
 
 void ChannelPage::show_empty(const QString& text) {
   for (widgets::Plot* plot : plots_) plot->set_empty_text(text);
   costs_->set_empty_text(text);
-  reading_->setText(
+  reading_.text->setText(
       tr("What the state that is carried from token to token and the gate in front of it are worth, and "
          "what passes through them."));
 }
 
 std::vector<const widgets::FigureSource*> ChannelPage::figures() const {
-  return {costs_, gates_, boundary_, exposure_, rms_, change_, weights_, states_};
+  return {costs_, gates_, boundary_, exposure_, rms_, change_, weights_, states_, reading_.stats};
 }
 
 }  // namespace app

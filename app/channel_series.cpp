@@ -1,10 +1,14 @@
 #include "app/channel_series.h"
 
 #include <QCoreApplication>
+#include <QStringList>
+#include <algorithm>
 #include <cmath>
 
 #include "app/analysis_model.h"
+#include "app/ladder_history.h"
 #include "engine/data/tokenizer.h"
+#include "engine/multipass.h"
 #include "widgets/numbers.h"
 
 namespace app {
@@ -44,6 +48,13 @@ void add_steps(widgets::Series& series, const std::vector<std::int64_t>& histogr
       series.y.push_back(100.0 * static_cast<double>(histogram[bin]) / static_cast<double>(total));
     }
   }
+}
+
+engine::InterventionSettings intervention_settings(const ChannelRequest& request) {
+  engine::InterventionSettings settings;
+  settings.seed = request.seed;
+  settings.choices = request.choices;
+  return settings;
 }
 
 std::vector<widgets::Series> ladder_series(const ChannelMeasurement& measurement, Estimate engine::LadderRung::*plain,
@@ -87,6 +98,38 @@ const engine::InterventionResult* result_of(const ChannelMeasurement& measuremen
   return nullptr;
 }
 
+std::vector<widgets::Stat> stats_of_several(const ChannelMeasurements& measurements) {
+  std::vector<widgets::Stat> stats;
+  for (const ChannelMeasurement& one : measurements) {
+    const auto& results = one.report.interventions.results;
+    if (results.empty()) continue;
+    stats.push_back({QString::fromStdString(one.run), tr("%1 nats").arg(with_error(results.front().cost)),
+                     tr("%1, all tokens").arg(name_of(results.front()))});
+  }
+  const engine::GateReport& first = measurements.front().report;
+  stats.push_back({tr("held-out rows"), tr("%1 × %2 tokens").arg(first.rows).arg(first.seq), {}});
+  stats.push_back(
+      {tr("feedback pass, seed"), tr("%1, %2").arg(first.feedback_passes).arg(measurements.front().request.seed), {}});
+  return stats;
+}
+
+QString one_reading(const ChannelMeasurement& measurement) {
+  QStringList sentences;
+  if (const engine::InterventionResult* shuffled = result_of(measurement, Intervention::shuffled_state)) {
+    const bool used = shuffled->cost.value > 2 * shuffled->cost.error;
+    sentences << (used ? tr("Another row's states cost %1 nats a token: the model uses what its states carry.")
+                       : tr("Another row's states cost %1 nats a token: no use of what states carry is to be seen."))
+                     .arg(with_error(shuffled->cost));
+  }
+  if (const engine::InterventionResult* constant = result_of(measurement, Intervention::constant_gate)) {
+    const bool matters = constant->cost.value > 2 * constant->cost.error;
+    sentences << (matters ? tr("Gates held at their means cost %1, so they do more than scale channels.")
+                          : tr("Gates held at their means cost %1, so they do little but scale channels."))
+                     .arg(with_error(constant->cost));
+  }
+  return sentences.join(QLatin1Char(' '));
+}
+
 }  // namespace
 
 ChannelMeasurement measure_channel(AnalysisModel& model, const ChannelRequest& request,
@@ -94,7 +137,7 @@ ChannelMeasurement measure_channel(AnalysisModel& model, const ChannelRequest& r
   const engine::Recipe& recipe = recipe_of(model);
   engine::GateReportSettings settings;
   settings.feedback_passes = request.feedback_passes;
-  settings.interventions.seed = request.seed;
+  settings.interventions = intervention_settings(request);
   settings.exposure.seed = request.seed;
   settings.exposure.prefix_mixin = recipe.train.prefix_mixin;
   settings.exposure.fully_fused_share = recipe.train.fully_fused_share;
@@ -106,7 +149,11 @@ ChannelMeasurement measure_channel(AnalysisModel& model, const ChannelRequest& r
   measurement.request = request;
   measurement.report = engine::measure_gate_report(model.model.backend(), model.model.parameters(), batch, settings,
                                                    progress, control.stop);
+  measurement.earlier = measure_ladder_history(model, batch, request.feedback_passes, control);
   measurement.run = measured_on(model);
+  measurement.key = model.key;
+  measurement.name = model.name;
+  measurement.step = model.step;
   if (!measurement.report.gates) return measurement;
   for (const engine::TokenGates& token : measurement.report.gates->tokens) {
     measurement.labels[token.token] = model.model.tokenizer().label(token.token);
@@ -114,15 +161,24 @@ ChannelMeasurement measure_channel(AnalysisModel& model, const ChannelRequest& r
   return measurement;
 }
 
-std::vector<widgets::Series> gate_series(const ChannelMeasurement& measurement, int token) {
+engine::InterventionReport measure_changes(AnalysisModel& model, const ChannelRequest& request) {
+  const engine::data::Batch batch = validation_source(model)->validation(0, request.rows);
+  engine::ChannelProbe probe(model.model.backend(), model.model.parameters(), batch);
+  const std::vector<std::int64_t> plain(static_cast<std::size_t>(batch.rows), 1);
+  probe.prepare(engine::fused_flags(batch, plain), request.feedback_passes);
+  return engine::measure_interventions(probe, model.model.config().fusion, intervention_settings(request));
+}
+
+std::vector<widgets::Series> gate_series(const ChannelMeasurement& measurement, std::optional<std::int32_t> token) {
   if (!measurement.report.gates) return {};
   const engine::GateValues& gates = *measurement.report.gates;
   std::vector<widgets::Series> all = {series_of(tr("all tokens"), widgets::Role::standard)};
   add_steps(all[0], gates.histogram);
-  if (token < 0 || token >= static_cast<int>(gates.tokens.size())) return all;
-  const engine::TokenGates& one = gates.tokens[static_cast<std::size_t>(token)];
-  all.push_back(series_of(QString::fromStdString(measurement.labels.at(one.token)), widgets::Role::accent));
-  add_steps(all[1], one.histogram);
+  for (const engine::TokenGates& one : gates.tokens) {
+    if (!token || one.token != *token) continue;
+    all.push_back(series_of(QString::fromStdString(measurement.labels.at(one.token)), widgets::Role::accent));
+    add_steps(all.back(), one.histogram);
+  }
   return all;
 }
 
@@ -169,18 +225,49 @@ std::vector<widgets::Series> exposure_series(const ChannelMeasurement& measureme
   return {series};
 }
 
-std::vector<QString> cost_measurements() { return {tr("all tokens"), tr("answer tokens")}; }
+std::vector<QString> cost_measurements(const ChannelMeasurements& measurements) {
+  if (measurements.size() == 1) return {tr("all tokens"), tr("answer tokens")};
+  std::vector<QString> names;
+  for (const ChannelMeasurement& one : measurements) names.push_back(QString::fromStdString(one.name));
+  return names;
+}
 
-std::vector<widgets::DotRow> cost_rows(const ChannelMeasurement& measurement) {
+std::vector<widgets::SeriesStyle> cost_styles(const ChannelMeasurements& measurements) {
+  std::vector<widgets::SeriesStyle> styles;
+  if (measurements.size() == 1) return styles;
+  for (const ChannelMeasurement& one : measurements) {
+    styles.emplace_back().role = widgets::Role::run;
+    styles.back().run = one.color;
+  }
+  return styles;
+}
+
+// A change that a run's fusion does not have leaves its dot out.
+std::vector<widgets::DotRow> cost_rows(const ChannelMeasurements& measurements) {
   std::vector<widgets::DotRow> rows;
-  for (const engine::InterventionResult& result : measurement.report.interventions.results) {
-    rows.push_back({name_of(result),
-                    {{result.cost.value, result.cost.error}, {result.answer_cost.value, result.answer_cost.error}}});
+  if (measurements.empty()) return rows;
+  const bool several = measurements.size() > 1;
+  for (const engine::InterventionResult& result : measurements.front().report.interventions.results) {
+    widgets::DotRow row{name_of(result), {}};
+    if (!several) {
+      row.values = {{result.cost.value, result.cost.error}, {result.answer_cost.value, result.answer_cost.error}};
+    }
+    for (std::size_t i = 0; several && i < measurements.size(); ++i) {
+      const auto& results = measurements[i].report.interventions.results;
+      const auto same = std::find_if(results.begin(), results.end(), [&](const engine::InterventionResult& other) {
+        return other.kind == result.kind && other.amount == result.amount;
+      });
+      row.values.push_back(same == results.end() ? widgets::DotValue{std::nan(""), std::nan("")}
+                                                 : widgets::DotValue{same->cost.value, same->cost.error});
+    }
+    rows.push_back(std::move(row));
   }
   return rows;
 }
 
-std::vector<widgets::Stat> channel_stats(const ChannelMeasurement& measurement) {
+std::vector<widgets::Stat> channel_stats(const ChannelMeasurements& measurements) {
+  if (measurements.size() > 1) return stats_of_several(measurements);
+  const ChannelMeasurement& measurement = measurements.front();
   const engine::GateReport& report = measurement.report;
   std::vector<widgets::Stat> stats = {
       {tr("run"), QString::fromStdString(measurement.run), {}},
@@ -196,22 +283,23 @@ std::vector<widgets::Stat> channel_stats(const ChannelMeasurement& measurement) 
   return stats;
 }
 
-QString channel_reading(const ChannelMeasurement& measurement) {
-  const engine::InterventionResult* shuffled = result_of(measurement, Intervention::shuffled_state);
-  if (shuffled == nullptr) return {};
-  const bool used = shuffled->cost.value > 2 * shuffled->cost.error;
-  QString text = used ? tr("Another row's states cost %1 nats a token: the model uses what its states carry.")
-                      : tr("Another row's states cost %1 nats a token: no use of what states carry is to be seen.");
-  text = text.arg(with_error(shuffled->cost));
-  const engine::InterventionResult* constant = result_of(measurement, Intervention::constant_gate);
-  if (constant != nullptr) {
-    const bool matters = constant->cost.value > 2 * constant->cost.error;
-    text +=
-        QLatin1Char(' ') + (matters ? tr("Gates held at their means cost %1, so they do more than scale channels.")
-                                    : tr("Gates held at their means cost %1, so they do little but scale channels."))
-                               .arg(with_error(constant->cost));
+QString channel_reading(const ChannelMeasurements& measurements) {
+  if (measurements.size() == 1) return one_reading(measurements.front());
+  return tr(
+      "Below stands what the first change costs in each run, each on its own held-out rows. A cost within two "
+      "standard errors says that no use is to be seen.");
+}
+
+widgets::FigureMetadata channel_metadata(const ChannelMeasurements& measurements) {
+  const ChannelMeasurement& first = measurements.front();
+  widgets::FigureMetadata metadata = {{"step", QString::number(first.step)},
+                                      {"rows", QString::number(first.report.rows)},
+                                      {"feedback passes", QString::number(first.report.feedback_passes)},
+                                      {"measuring seed", QString::number(first.request.seed)}};
+  for (std::size_t i = 1; i < measurements.size(); ++i) {
+    metadata.push_back({QStringLiteral("run %1").arg(i + 1), QString::fromStdString(measurements[i].run)});
   }
-  return text;
+  return metadata;
 }
 
 }  // namespace app

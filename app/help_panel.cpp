@@ -28,6 +28,8 @@ HelpPanel::HelpPanel(QWidget* parent) : QFrame(parent), pages_(new QComboBox(thi
   pages_->addItem(tr("Probes page"), "probes");
   pages_->addItem(tr("Stability page"), "stability");
   pages_->addItem(tr("Rollouts page"), "rollouts");
+  pages_->addItem(tr("Batch of rollouts"), "batch");
+  pages_->addItem(tr("Cache and likelihood"), "cache");
   pages_->addItem(tr("Channel page"), "channel");
   pages_->addItem(tr("The method"), "method");
   pages_->setAccessibleName(tr("Help page"));

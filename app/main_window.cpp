@@ -15,11 +15,14 @@
 #include "app/action_button.h"
 #include "app/analysis_model.h"
 #include "app/analysis_page.h"
+#include "app/batch_page.h"
+#include "app/cache_page.h"
 #include "app/channel_page.h"
 #include "app/command_palette.h"
 #include "app/export_menu.h"
 #include "app/help_panel.h"
 #include "app/model_decoder.h"
+#include "app/page_switch.h"
 #include "app/paths.h"
 #include "app/probes_page.h"
 #include "app/reachability_page.h"
@@ -45,11 +48,28 @@ constexpr int kGap = 12;
 constexpr int kSaveDelay = 1500;     // ms after the last change
 constexpr int kRememberDelay = 500;  // a dragged slider is one step of undo
 
+/// Entries of `over` take the place of those of their name.
+widgets::FigureMetadata merged(widgets::FigureMetadata base, const widgets::FigureMetadata& over) {
+  for (const auto& entry : over) {
+    const auto same = std::find_if(base.begin(), base.end(), [&](const auto& old) { return old.first == entry.first; });
+    if (same == base.end()) {
+      base.push_back(entry);
+    } else {
+      same->second = entry.second;
+    }
+  }
+  return base;
+}
+
 }  // namespace
 
 MainWindow::MainWindow(widgets::ThemeController& theme, WindowOptions options)
     : theme_(theme), options_(std::move(options)), controller_(options_.make_job), library_(new RunLibrary(this)) {
-  if (!options_.open_decoder) options_.open_decoder = open_decoder;
+  if (!options_.open_decoder) {
+    options_.open_decoder = [live = controller_.live_model()](const std::string& key) {
+      return open_live_decoder(*live, key);
+    };
+  }
   if (!options_.open_analysis) options_.open_analysis = open_analysis_model;
   setWindowTitle("Fullband");
   setMinimumSize(1024, 700);
@@ -62,30 +82,64 @@ MainWindow::MainWindow(widgets::ThemeController& theme, WindowOptions options)
   setFocus();  // no control is marked before the keyboard is used
 }
 
-MainWindow::~MainWindow() = default;
+// A box that loses the focus may still ask for something, while everything it reaches is there.
+MainWindow::~MainWindow() { hide(); }
 
 // In the order of the bar.
 void MainWindow::make_pages() {
-  pages_ = new QStackedWidget(this);
-  const auto add = [this](AnalysisPage* page) {
-    analysis_.push_back(page);
-    pages_->addWidget(page);
-    connect(page, &AnalysisPage::busy_changed, this, &MainWindow::refresh_status);
+  // A run in training is measured as it is now, any other from its newest checkpoint.
+  const AnalysisWorker::Opener open_analysis = [stored = options_.open_analysis,
+                                                live = controller_.live_model()](const std::string& key) {
+    auto model = live->open(key);
+    return model != nullptr ? std::move(model) : stored(key);
   };
+  pages_ = new QStackedWidget(this);
+  const auto measuring = [this](auto* page) {
+    analysis_.push_back(page);
+    connect(page, &AnalysisPage::busy_changed, this, &MainWindow::refresh_status);
+    connect(page, &AnalysisPage::training_wanted, this, [this] { show_page("training"); });
+    connect(&page->settings(), &FormMemory::changed, this, &MainWindow::session_changed);
+    return page;
+  };
+  const auto add = [&](AnalysisPage* page) { pages_->addWidget(measuring(page)); };
   training_ = new TrainingPage(controller_, *library_, this);
   rollouts_ = new RolloutsPage(options_.open_decoder, this);
   pages_->addWidget(training_);
-  add(new ReachabilityPage(options_.open_analysis, this));
-  add(new ProbesPage(options_.open_analysis, this));
-  add(new StabilityPage(options_.open_analysis, this));
-  pages_->addWidget(rollouts_);
-  add(new ChannelPage(options_.open_analysis, this));
+  add(new ReachabilityPage(open_analysis, this));
+  add(new ProbesPage(open_analysis, this));
+  add(new StabilityPage(open_analysis, this));
+  rollout_parts_ = new PageSwitch(this);
+  pages_->addWidget(rollout_parts_);
+  auto* batch = measuring(new BatchPage(open_analysis, this));
+  auto* cache = measuring(new CachePage(open_analysis, this));
+  make_rollout_parts(cache, batch);
+  add(new ChannelPage(open_analysis, this));
+}
+
+void MainWindow::make_rollout_parts(CachePage* cache, AnalysisPage* batch) {
+  const auto part = [this](const QString& text, const std::string& id, Qt::Key key, QWidget* page,
+                           const QString& name) {
+    QAction* action = make_action(this, text, Qt::CTRL | key, [this, id] { show_page(id); });
+    action->setCheckable(true);
+    part_actions_.push_back(action);
+    rollout_parts_->add(id, action, page, name);
+  };
+  part(tr("Rollouts of one prompt"), "rollouts", Qt::Key_7, rollouts_, tr("One prompt"));
+  part(tr("Batch of rollouts"), "batch", Qt::Key_8, batch, tr("Batch"));
+  part(tr("Cache and likelihood of rollouts"), "cache", Qt::Key_9, cache, tr("Cache and likelihood"));
+  connect(rollouts_, &RolloutsPage::rebuild_wanted, this, [this, cache](const engine::Rollout& rollout) {
+    cache->show_rollout(rollout);
+    show_page("cache");
+  });
 }
 
 void MainWindow::make_page_actions() {
   auto* group = new QActionGroup(this);
+  // Rollouts comes back with the part that was shown last.
   const auto page = [&](const QString& text, const std::string& name, Qt::Key key) {
-    QAction* action = make_action(this, text, Qt::CTRL | key, [this, name] { show_page(name); });
+    QAction* action = make_action(this, text, Qt::CTRL | key, [this, name] {
+      show_page(rollout_parts_->has(name) ? rollout_parts_->part() : name);
+    });
     action->setCheckable(true);
     action->setData(QString::fromStdString(name));
     group->addAction(action);
@@ -143,10 +197,14 @@ QMenu* MainWindow::make_menu() {
     }
   };
   add(tr("Run"), file_actions_);
+  QMenu* recent = menu->addMenu(tr("Recent runs"));
+  connect(recent, &QMenu::aboutToShow, this, [this, recent] { fill_recent_runs(recent); });
   add(tr("Pages"), page_actions_);
   add(tr("Training"), training_->actions());
   for (AnalysisPage* page : analysis_) add(page->words().title, page->actions());
-  add(tr("Rollouts"), rollouts_->actions());
+  std::vector<QAction*> rollouts = rollouts_->actions();
+  rollouts.insert(rollouts.begin(), part_actions_.begin(), part_actions_.end());
+  add(tr("Rollouts"), rollouts);
   add(tr("View"), view_actions_);
   add(tr("Help"), help_actions_);
   for (QAction* action : all_actions_) addAction(action);  // shortcuts work wherever the focus is
@@ -204,6 +262,7 @@ void MainWindow::connect_parts() {
   connect(&controller_, &TrainingController::state_changed, this, &MainWindow::training_changed);
   connect(&controller_, &TrainingController::progressed, this, [this] {
     update_live_entry();
+    tell_live_step();
     refresh_status();
   });
   connect(export_menu_, &ExportMenu::failed, this, [this](const QString& sentence) { show_message(sentence); });
@@ -216,9 +275,11 @@ void MainWindow::connect_parts() {
 // A page that is not known (a session of another version) is Training.
 void MainWindow::show_page(const std::string& page) {
   int index = 0;
+  const std::string top = rollout_parts_->has(page) ? "rollouts" : page;
   for (std::size_t i = 0; i < page_actions_.size(); ++i) {
-    if (page_actions_[i]->data().toString().toStdString() == page) index = static_cast<int>(i);
+    if (page_actions_[i]->data().toString().toStdString() == top) index = static_cast<int>(i);
   }
+  if (rollout_parts_->has(page)) rollout_parts_->show_part(page);
   pages_->setCurrentIndex(index);
   page_actions_[static_cast<std::size_t>(index)]->setChecked(true);
   if (help_->isVisible() && help_->page() != "method") help_->show_page(QString::fromStdString(present_page()));
@@ -227,14 +288,21 @@ void MainWindow::show_page(const std::string& page) {
 }
 
 std::string MainWindow::present_page() const {
+  if (pages_->currentWidget() == rollout_parts_) return rollout_parts_->part();
   return page_actions_[static_cast<std::size_t>(pages_->currentIndex())]->data().toString().toStdString();
 }
 
 std::vector<const widgets::FigureSource*> MainWindow::present_figures() const {
-  for (const AnalysisPage* page : analysis_) {
-    if (pages_->currentWidget() == page) return page->figures();
-  }
-  return pages_->currentWidget() == rollouts_ ? rollouts_->figures() : training_->figures();
+  if (const AnalysisPage* page = present_analysis()) return page->figures();
+  return present_page() == "rollouts" ? rollouts_->figures() : training_->figures();
+}
+
+const AnalysisPage* MainWindow::present_analysis() const {
+  const auto is_present = [page = present_page()](const AnalysisPage* candidate) {
+    return page == candidate->words().id;
+  };
+  const auto found = std::find_if(analysis_.begin(), analysis_.end(), is_present);
+  return found == analysis_.end() ? nullptr : *found;
 }
 
 ViewState MainWindow::present_view() const {
@@ -278,129 +346,22 @@ void MainWindow::toggle_help() {
   if (help_->isVisible()) help_->show_page(QString::fromStdString(present_page()));
 }
 
-// ---- runs -----------------------------------------------------------------------------------------------------------
-
-void MainWindow::runs_selected() {
-  std::vector<TrainingPage::Overlay> overlays;
-  for (const std::string& key : side_->shown()) overlays.push_back({key, side_->color_of(key)});
-  training_->show_runs(overlays);
-  session_.current_run = overlays.empty() ? std::string() : overlays.front().key;
-  // A run in training has its newest checkpoint read when it is done; with no run selected the last model stays.
-  const bool in_training = controller_.busy() && session_.current_run == controller_.live_key();
-  if (!in_training && !overlays.empty()) rollouts_->load(session_.current_run);
-  tell_analysis_pages(side_->shown());
-  view_changed();
-}
-
-void MainWindow::tell_analysis_pages(const std::vector<std::string>& keys) {
-  std::vector<MeasuredRun> runs;
-  for (const std::string& key : keys) runs.push_back({key, side_->color_of(key)});
-  for (AnalysisPage* page : analysis_) page->show_runs(runs);
-}
-
-bool MainWindow::open_run(const std::string& key) {
-  QString problem = tr("this build ships no model; train one, then open its run");
-  const bool known = key == kDemoKey ? library_->has_demo() : library_->add(key, problem);
-  if (!known) {
-    show_message(tr("%1 could not be opened: %2").arg(QString::fromStdString(key), problem));
-    return false;
-  }
-  if (key != kDemoKey) remember_run(session_, key);
-  side_->set_entries(library_->entries());
-  side_->set_shown({key});
-  runs_selected();
-  return true;
-}
-
-void MainWindow::new_run() {
-  show_page("training");
-  side_->set_shown({});
-  runs_selected();
-  training_->recipe_panel().focus_recipe();
-}
-
-void MainWindow::choose_run() {
-  const QString folder = QFileDialog::getExistingDirectory(this, tr("Open a run"), to_text(library_->folder()));
-  if (!folder.isEmpty()) open_run(folder.toStdString());
-}
-
-void MainWindow::choose_runs_folder() {
-  const QString folder = QFileDialog::getExistingDirectory(this, tr("Runs folder"), to_text(library_->folder()));
-  if (folder.isEmpty()) return;
-  session_.runs_folder = folder.toStdString();
-  controller_.set_runs_folder(session_.runs_folder);
-  library_->set_folder(session_.runs_folder);
-  session_changed();
-}
-
-void MainWindow::take_recipe() {
-  const auto shown = side_->shown();
-  const auto run = shown.empty() ? nullptr : library_->data(shown.front());
-  if (run == nullptr || !run->recipe) {
-    show_message(tr("The selected run has no recipe that can be read; select another run."));
-    return;
-  }
-  training_->set_recipe(*run->recipe, run->seed);
-  show_page("training");
-}
-
 widgets::FigureMetadata MainWindow::figure_metadata() {
   const auto shown = side_->shown();
   const auto live = controller_.live();
   std::shared_ptr<const RunData> run;
   if (!shown.empty()) run = live && shown.front() == live->key ? live : library_->data(shown.front());
-  if (run == nullptr) return {{"version", engine::version()}};
-  return {{"run", QString::fromStdString(run->id.empty() ? run->name : run->id)},
-          {"step", QString::number(run->step())},
-          {"seed", QString::number(run->seed)},
-          {"config", QString::fromStdString(run->config_hash)},
-          {"version", engine::version()}};
-}
-
-// ---- training -------------------------------------------------------------------------------------------------------
-
-void MainWindow::training_started(const QString& key) {
-  update_live_entry();
-  remember_run(session_, key.toStdString());
-  side_->set_entries(library_->entries());
-  side_->set_shown({key.toStdString()});
-  runs_selected();
-}
-
-void MainWindow::update_live_entry() {
-  const auto live = controller_.live();
-  if (!live) return;
-  RunEntry entry;
-  entry.key = live->key;
-  entry.name = live->name;
-  entry.step = controller_.now().step;
-  entry.total_steps = live->total_steps;
-  entry.state = controller_.busy() ? "training" : "stopped";
-  if (controller_.now().end == engine::TrainingEnd::done) entry.state = "done";
-  if (controller_.now().end == engine::TrainingEnd::failed) entry.state = "failed";
-  library_->update(entry);
-}
-
-void MainWindow::training_changed() {
-  refresh_status();
-  const engine::TrainingSnapshot& now = controller_.now();
-  if (now.end == engine::TrainingEnd::discarded && now.state == engine::TrainingState::idle) {
-    library_->remove(controller_.live_key());
-    side_->set_shown({});
-    side_->set_entries(library_->entries());
-    runs_selected();
-  } else {
-    update_live_entry();
+  widgets::FigureMetadata metadata;
+  if (run != nullptr) {
+    metadata = {{"run", QString::fromStdString(run->id.empty() ? run->name : run->id)},
+                {"step", QString::number(run->step())},
+                {"seed", QString::number(run->seed)},
+                {"config", QString::fromStdString(run->config_hash)}};
   }
-  if (controller_.busy()) return;
-  // The next training takes the controller's place: what this one measured stays with its run.
-  if (now.end != engine::TrainingEnd::discarded && controller_.live()) library_->put(controller_.live());
-  for (AnalysisPage* page : analysis_) page->run_changed(controller_.live_key());
-  if (closing_) {
-    close();
-  } else if (session_.current_run == controller_.live_key()) {
-    rollouts_->load(session_.current_run, true);
-  }
+  metadata.push_back({"version", engine::version()});
+  // What a page measured says more exactly what its figures show.
+  if (const AnalysisPage* page = present_analysis()) metadata = merged(std::move(metadata), page->metadata());
+  return metadata;
 }
 
 void MainWindow::refresh_status() {

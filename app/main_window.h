@@ -28,9 +28,11 @@ class ThemeController;
 namespace app {
 
 class AnalysisPage;
+class CachePage;
 class CommandPalette;
 class ExportMenu;
 class HelpPanel;
+class PageSwitch;
 class RunLibrary;
 class RunSide;
 class StatusLine;
@@ -78,7 +80,9 @@ class MainWindow : public QWidget {
   void make_pages();
   void make_actions();
   void make_page_actions();
+  void make_rollout_parts(CachePage* cache, AnalysisPage* batch);
   QMenu* make_menu();
+  void fill_recent_runs(QMenu* menu);
   void connect_parts();
   void restore_session();
   void apply_view(const ViewState& view);
@@ -91,8 +95,11 @@ class MainWindow : public QWidget {
   void training_changed();
   void update_live_entry();
   void refresh_status();
+  void tell_live_step();
   void tell_analysis_pages(const std::vector<std::string>& keys);
   [[nodiscard]] std::string present_page() const;
+  /// Of the page that is shown; nullptr for Training and the rollouts of one prompt.
+  [[nodiscard]] const AnalysisPage* present_analysis() const;
   [[nodiscard]] std::vector<const widgets::FigureSource*> present_figures() const;
   void new_run();
   void choose_run();
@@ -112,6 +119,7 @@ class MainWindow : public QWidget {
   RunLibrary* library_;
   TrainingPage* training_ = nullptr;
   RolloutsPage* rollouts_ = nullptr;
+  PageSwitch* rollout_parts_ = nullptr;  ///< one prompt, a batch, caches
   std::vector<AnalysisPage*> analysis_;  ///< in the order of the bar
   QStackedWidget* pages_ = nullptr;
   RunSide* side_ = nullptr;
@@ -123,6 +131,7 @@ class MainWindow : public QWidget {
   ExportMenu* export_menu_ = nullptr;
   QMessageBox* question_ = nullptr;
   std::vector<QAction*> page_actions_;
+  std::vector<QAction*> part_actions_;  ///< of the parts of the Rollouts page
   std::vector<QAction*> file_actions_;
   std::vector<QAction*> view_actions_;
   std::vector<QAction*> help_actions_;

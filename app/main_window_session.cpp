@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "app/analysis_page.h"
 #include "app/main_window.h"
 #include "app/paths.h"
 #include "app/recipe_panel.h"
@@ -46,6 +47,8 @@ void MainWindow::restore_session() {
   controller_.set_runs_folder(runs);
   library_->set_folder(runs);
   rollouts_->set_form(session_.rollout);
+  for (AnalysisPage* page : analysis_)
+    page->settings().set_values(session_.analysis.value(page->words().id, nlohmann::json()));
   try {
     const bool typed = session_.recipe.is_object();
     training_->set_recipe(typed ? engine::recipe_from_json(session_.recipe) : shipped_recipe("demo"),
@@ -79,6 +82,7 @@ void MainWindow::save_session_now() {
   if (options_.session_file.empty()) return;
   session_.view = present_view();
   session_.rollout = rollouts_->form();
+  for (AnalysisPage* page : analysis_) session_.analysis[page->words().id] = page->settings().values();
   session_.recipe = engine::to_json(training_->recipe_panel().recipe());
   session_.training_seed = training_->recipe_panel().seed();
   session_.geometry = saveGeometry().toBase64().toStdString();

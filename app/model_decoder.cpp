@@ -90,4 +90,10 @@ std::unique_ptr<Decoder> open_decoder(const std::string& key) {
   return std::make_unique<ModelDecoder>(read_checkpoint(key), read_settings(key));
 }
 
+std::unique_ptr<Decoder> open_live_decoder(LiveModel& live, const std::string& key) {
+  const std::shared_ptr<const engine::Checkpoint> checkpoint = live.copy(key);
+  if (checkpoint == nullptr) return open_decoder(key);
+  return std::make_unique<ModelDecoder>(*checkpoint, read_settings(key));
+}
+
 }  // namespace app

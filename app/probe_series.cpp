@@ -1,9 +1,12 @@
 #include "app/probe_series.h"
 
 #include <QCoreApplication>
+#include <QStringList>
+#include <algorithm>
 #include <cmath>
 
 #include "app/analysis_model.h"
+#include "app/run_overlay.h"
 #include "engine/data/tokenizer.h"
 #include "widgets/numbers.h"
 
@@ -55,6 +58,47 @@ const engine::ProbeCurve* curve_of(const ProbeMeasurement& measurement, std::int
   return nullptr;
 }
 
+widgets::DotRow answer_row(const QString& label, const engine::ProbeCurve& curve) {
+  const widgets::DotValue none{std::nan(""), std::nan("")};
+  return {label,
+          {dot(curve.answers), curve.swap ? dot(curve.swap->same_label) : none,
+           curve.swap ? dot(curve.swap->follows_other) : none}};
+}
+
+/// One condition's curve of each run.
+template <typename CurvesOf>
+std::vector<widgets::Series> one_condition(const ProbeMeasurements& measurements, std::size_t condition,
+                                           const CurvesOf& curves_of) {
+  if (measurements.size() == 1) return curves_of(measurements.front());
+  std::vector<RunCurves> runs;
+  for (const ProbeMeasurement& one : measurements) {
+    const std::vector<widgets::Series> curves = curves_of(one);
+    if (condition < curves.size()) runs.push_back({one.name, one.color, {curves[condition]}});
+  }
+  return overlay(runs);
+}
+
+QString one_reading(const ProbeMeasurement& measurement) {
+  const engine::ProbeCurve* standard = curve_of(measurement, 0);
+  const engine::ProbeCurve* one = curve_of(measurement, 1);
+  if (standard == nullptr || one == nullptr || standard->by_depth.empty()) return {};
+  const auto at_input = [](const engine::ProbeCurve& curve) {
+    return percent(curve.by_depth.front().accuracy, curve.by_depth.front().spread);
+  };
+  QString text = tr("At depth 0 a probe reads %1 in Standard, where every prompt ends in the same token, and %2 after "
+                    "one recurrent step; chance is %3.")
+                     .arg(at_input(*standard), at_input(*one), percent(measurement.report.chance, std::nan("")));
+  if (one->swap) {
+    const double other = one->swap->follows_other.value;
+    const QString verdict = other > 0.9   ? tr("so the state decides the answer")
+                            : other > 0.5 ? tr("so most answers use the state")
+                                          : tr("so what is decodable there is mostly not used");
+    text += tr(" With the state of a prompt of the other label, %1 of the answers follow it, %2.")
+                .arg(percent(other, one->swap->follows_other.error), verdict);
+  }
+  return text;
+}
+
 }  // namespace
 
 ProbeMeasurement measure_probes(AnalysisModel& model, const engine::ProbeRequest& request,
@@ -67,6 +111,8 @@ ProbeMeasurement measure_probes(AnalysisModel& model, const engine::ProbeRequest
   measurement.report = run_probe(model.model.backend(), model.model.parameters(), task.prompts, task.answers, settings,
                                  control.progress, control.stop);
   measurement.run = measured_on(model);
+  measurement.name = model.name;
+  measurement.step = model.step;
   measurement.slice_title = task.slice_title;
   measurement.answer_words = task.answer_words;
   measurement.longest_prompt = task.longest_prompt;
@@ -116,19 +162,33 @@ std::vector<QString> answer_measurements() {
   return {tr("answer right"), tr("right with another's state, same label"), tr("follows the other label's state")};
 }
 
-std::vector<widgets::DotRow> answer_rows(const ProbeMeasurement& measurement) {
+std::vector<widgets::Series> depth_curves(const ProbeMeasurements& measurements, std::size_t condition) {
+  return one_condition(measurements, condition, depth_series);
+}
+
+std::vector<widgets::Series> slice_curves(const ProbeMeasurements& measurements, std::size_t depth,
+                                          std::size_t condition) {
+  return one_condition(measurements, condition,
+                       [depth](const ProbeMeasurement& one) { return slice_series(one, depth); });
+}
+
+std::vector<widgets::DotRow> answer_rows(const ProbeMeasurements& measurements, std::size_t condition) {
   std::vector<widgets::DotRow> rows;
-  for (const engine::ProbeCurve& curve : measurement.report.curves) {
-    widgets::DotRow row{condition_name(curve.condition), {dot(curve.answers)}};
-    const widgets::DotValue none{std::nan(""), std::nan("")};
-    row.values.push_back(curve.swap ? dot(curve.swap->same_label) : none);
-    row.values.push_back(curve.swap ? dot(curve.swap->follows_other) : none);
-    rows.push_back(std::move(row));
+  if (measurements.size() == 1) {
+    for (const engine::ProbeCurve& curve : measurements.front().report.curves) {
+      rows.push_back(answer_row(condition_name(curve.condition), curve));
+    }
+    return rows;
+  }
+  for (const ProbeMeasurement& one : measurements) {
+    if (condition >= one.report.curves.size()) continue;
+    rows.push_back(answer_row(QString::fromStdString(one.name), one.report.curves[condition]));
   }
   return rows;
 }
 
-std::vector<widgets::Stat> probe_stats(const ProbeMeasurement& measurement) {
+std::vector<widgets::Stat> probe_stats(const ProbeMeasurements& measurements) {
+  const ProbeMeasurement& measurement = measurements.front();
   const engine::ProbeReport& report = measurement.report;
   QString words;
   for (const std::string& word : measurement.answer_words) {
@@ -137,7 +197,11 @@ std::vector<widgets::Stat> probe_stats(const ProbeMeasurement& measurement) {
   const QString trained = !measurement.trained        ? tr("no")
                           : measurement.fits_training ? tr("yes, at this length")
                                                       : tr("yes, but shorter ones");
-  return {{tr("run"), QString::fromStdString(measurement.run), {}},
+  const QString run =
+      measurements.size() > 1
+          ? tr("%1, and %2 beside it").arg(QString::fromStdString(measurement.run)).arg(measurements.size() - 1)
+          : QString::fromStdString(measurement.run);
+  return {{tr("run"), run, {}},
           {tr("prompts"), tr("%1 in %2 groups").arg(widgets::count_text(report.examples)).arg(report.groups),
            tr("No group spans two folds")},
           {tr("folds, seed"), tr("%1, %2").arg(report.folds).arg(measurement.request.seed), {}},
@@ -146,25 +210,33 @@ std::vector<widgets::Stat> probe_stats(const ProbeMeasurement& measurement) {
           {tr("trained on this"), trained, {}}};
 }
 
-QString probe_reading(const ProbeMeasurement& measurement) {
-  const engine::ProbeCurve* standard = curve_of(measurement, 0);
-  const engine::ProbeCurve* one = curve_of(measurement, 1);
-  if (standard == nullptr || one == nullptr || standard->by_depth.empty()) return {};
-  const auto at_input = [](const engine::ProbeCurve& curve) {
-    return percent(curve.by_depth.front().accuracy, curve.by_depth.front().spread);
-  };
-  QString text = tr("At depth 0 a probe reads %1 in Standard, where every prompt ends in the same token, and %2 after "
-                    "one recurrent step; chance is %3.")
-                     .arg(at_input(*standard), at_input(*one), percent(measurement.report.chance, std::nan("")));
-  if (one->swap) {
-    const double other = one->swap->follows_other.value;
-    const QString verdict = other > 0.9   ? tr("so the state decides the answer")
-                            : other > 0.5 ? tr("so most answers use the state")
-                                          : tr("so what is decodable there is mostly not used");
-    text += tr(" With the state of a prompt of the other label, %1 of the answers follow it, %2.")
-                .arg(percent(other, one->swap->follows_other.error), verdict);
+QString probe_reading(const ProbeMeasurements& measurements) {
+  if (measurements.size() == 1) return one_reading(measurements.front());
+  QStringList lines = {
+      tr("Read at depth 0 after one recurrent step, and answers that follow the other label's state:")};
+  for (const ProbeMeasurement& one : measurements) {
+    const engine::ProbeCurve* curve = curve_of(one, 1);
+    if (curve == nullptr || curve->by_depth.empty() || !curve->swap) continue;
+    lines << tr("%1: %2, %3")
+                 .arg(QString::fromStdString(one.name),
+                      percent(curve->by_depth.front().accuracy, curve->by_depth.front().spread),
+                      percent(curve->swap->follows_other.value, curve->swap->follows_other.error));
   }
-  return text;
+  return lines.join(QLatin1Char('\n'));
+}
+
+widgets::FigureMetadata probe_metadata(const ProbeMeasurements& measurements) {
+  const ProbeMeasurement& first = measurements.front();
+  widgets::FigureMetadata metadata = {{"step", QString::number(first.step)},
+                                      {"task", QString::fromStdString(first.request.task)},
+                                      {"prompts", QString::number(first.report.examples)},
+                                      {"groups", QString::number(first.report.groups)},
+                                      {"folds", QString::number(first.report.folds)},
+                                      {"measuring seed", QString::number(first.request.seed)}};
+  for (std::size_t i = 1; i < measurements.size(); ++i) {
+    metadata.push_back({QStringLiteral("run %1").arg(i + 1), QString::fromStdString(measurements[i].run)});
+  }
+  return metadata;
 }
 
 }  // namespace app

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "widgets/card.h"
@@ -21,27 +20,9 @@ namespace app {
 
 namespace {
 
-constexpr int kGap = 12;
 constexpr int kLengthsWidth = 150;
 constexpr int kMostDistractors = 4096;
 constexpr int kRowHeights[] = {240, 230};  // least heights of the two rows of cards
-
-widgets::Card* card_with(QWidget* content, QWidget* parent) {
-  auto* card = new widgets::Card({}, parent);
-  content->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);  // both rows fit where there is room for them
-  card->body()->addWidget(content, 1);
-  return card;
-}
-
-QScrollArea* scroll_area(QWidget* content, QWidget* parent) {
-  auto* area = new QScrollArea(parent);
-  area->setWidget(content);
-  area->setWidgetResizable(true);
-  area->setFrameShape(QFrame::NoFrame);
-  area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  area->setFocusPolicy(Qt::NoFocus);
-  return area;
-}
 
 widgets::Plot* make_plot(QWidget* parent, const QString& title) {
   auto* plot = new widgets::Plot(parent);
@@ -62,15 +43,13 @@ ProbesPage::ProbesPage(AnalysisWorker::Opener open, QWidget* parent)
   build();
   show_empty(empty_text());
   connect(&strip(), &AnalysisStrip::finished, this, [this] {
-    if (!measurement_) show_empty(empty_text());  // cancelled, or a problem that the banner tells
+    if (measurements_.empty()) show_empty(empty_text());  // cancelled, or a problem that the banner tells
   });
 }
 
 void ProbesPage::add_controls() {
-  task_ = new QComboBox(this);
+  task_ = make_choice(this, tr("Task of the prompts"));
   for (const std::string& name : engine::probe_task_names()) task_->addItem(QString::fromStdString(name));
-  task_->setAccessibleName(tr("Task of the prompts"));
-  task_->setToolTip(tr("What the prompts ask"));
   lengths_ = new QLineEdit(this);
   lengths_->setFixedWidth(kLengthsWidth);
   lengths_->setPlaceholderText(tr("distractors that fit"));
@@ -79,17 +58,22 @@ void ProbesPage::add_controls() {
       tr("How many distractors stand before the question, such as 0, 8, 32; empty: those that fit the "
          "rows of training"));
   lengths_->setValidator(new QRegularExpressionValidator(QRegularExpression(QStringLiteral("[0-9, ]*")), lengths_));
-  seed_ = new QSpinBox(this);
-  seed_->setPrefix(tr("seed "));
-  seed_->setRange(0, std::numeric_limits<int>::max());
-  seed_->setValue(1);
-  seed_->setLocale(QLocale::c());
-  seed_->setGroupSeparatorShown(false);
-  seed_->setAccessibleName(tr("Seed of folds and exchanged states"));
-  seed_->setToolTip(seed_->accessibleName());
-  seed_->setMaximumWidth(kLengthsWidth);
-  for (QWidget* control : std::initializer_list<QWidget*>{task_, lengths_, seed_}) strip().add_control(control);
-  connect(task_, &QComboBox::activated, this, &ProbesPage::task_changed);
+  seed_ =
+      make_count(this, tr("Seed of folds and exchanged states"), tr("seed "), 0, std::numeric_limits<int>::max(), 1);
+  condition_ = make_choice(this, tr("Way of reading, when several runs are shown"));
+  for (const engine::PrefillCondition& condition : engine::prefill_conditions()) {
+    condition_->addItem(condition_name(condition), QString::fromStdString(condition.name));
+  }
+  condition_->setCurrentIndex(1);
+  condition_->hide();
+  connect(condition_, &QComboBox::currentIndexChanged, this, &ProbesPage::draw);
+  for (QWidget* control : std::initializer_list<QWidget*>{task_, lengths_, seed_, condition_})
+    strip().add_control(control);
+  settings().add("task", task_);
+  settings().add("lengths", lengths_);
+  settings().add("seed", seed_);
+  settings().add("condition", condition_);
+  connect(task_, &QComboBox::currentIndexChanged, this, &ProbesPage::task_changed);
   connect(lengths_, &QLineEdit::returnPressed, strip().action(), &QAction::trigger);
 }
 
@@ -104,11 +88,12 @@ void ProbesPage::build() {
   auto* page = new QWidget(this);
   auto* grid = new QGridLayout(page);
   grid->setContentsMargins(0, 0, 0, 0);
-  grid->setSpacing(kGap);
+  grid->setSpacing(kCardGap);
   grid->addWidget(card_with(depths_, page), 0, 0);
   grid->addWidget(card_with(answers_, page), 0, 1);
   grid->addWidget(make_sweep(), 1, 0);
-  grid->addWidget(make_reading(), 1, 1);
+  reading_ = make_reading_card(page);
+  grid->addWidget(reading_.card, 1, 1);
   grid->setColumnStretch(0, 3);
   grid->setColumnStretch(1, 2);
   for (int row = 0; row < 2; ++row) {
@@ -121,9 +106,7 @@ void ProbesPage::build() {
 QWidget* ProbesPage::make_sweep() {
   slices_ = make_plot(this, tr("Accuracy by distractors"));
   slices_->set_axes(tr("distractors before the question"), tr("accuracy (%)"));
-  depth_ = new QComboBox(this);
-  depth_->setAccessibleName(tr("Depth of the sweep"));
-  depth_->setToolTip(tr("Depth at which the sweep reads"));
+  depth_ = make_choice(this, tr("Depth of the sweep"));
   depth_->addItem(tr("at depth 0"));
   connect(depth_, &QComboBox::activated, this, &ProbesPage::show_slices);
   auto* card = new widgets::Card({}, this);
@@ -139,21 +122,6 @@ QWidget* ProbesPage::make_sweep() {
   return card;
 }
 
-QWidget* ProbesPage::make_reading() {
-  auto* card = new widgets::Card(tr("What you see"), this);
-  card->set_heading_style();
-  reading_ = new QLabel(card);
-  reading_->setTextFormat(Qt::PlainText);
-  reading_->setWordWrap(true);
-  reading_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-  stats_ = new widgets::StatTable(card);
-  stats_->setAccessibleName(tr("What was measured"));
-  card->body()->addWidget(reading_);
-  card->body()->addWidget(stats_);
-  card->body()->addStretch(1);
-  return card;
-}
-
 // Registers and overwrites have sweeps of their own.
 void ProbesPage::task_changed() {
   lengths_->setEnabled(task_->currentText() == "completion" || task_->currentText() == "memory");
@@ -165,78 +133,95 @@ std::optional<engine::ProbeRequest> ProbesPage::request() {
   request.task = task_->currentText().toStdString();
   request.seed = static_cast<std::uint64_t>(seed_->value());
   if (!lengths_->isEnabled()) return request;
-  std::set<std::int64_t> lengths;
-  for (const QString& part : lengths_->text().split(',', Qt::SkipEmptyParts)) {
-    if (part.trimmed().isEmpty()) continue;
-    bool number = false;
-    const int length = part.trimmed().toInt(&number);
-    if (!number || length > kMostDistractors) {
-      show_error(tr("Distractors are whole numbers from 0 to 4096 with commas between, such as 0, 8, 32."));
-      return std::nullopt;
-    }
-    lengths.insert(length);
+  const auto lengths = whole_numbers(lengths_->text(), kMostDistractors);
+  if (!lengths) {
+    show_error(tr("Distractors are whole numbers from 0 to 4096 with commas between, such as 0, 8, 32."));
+    return std::nullopt;
   }
-  request.lengths.assign(lengths.begin(), lengths.end());
+  request.lengths.assign(lengths->begin(), lengths->end());
   return request;
 }
 
+// The runs come in one after the other; what an earlier measurement left goes when the first new one is there.
 void ProbesPage::measure() {
   const auto wanted = request();
   if (!wanted) return;
-  const auto work = [this, wanted = *wanted](AnalysisModel& model,
-                                             const AnalysisControl& control) -> std::function<void()> {
-    auto result = std::make_shared<ProbeMeasurement>(measure_probes(model, wanted, control));
-    return [this, result] { take(std::move(*result)); };
-  };
-  start({{runs().front().key, work}});
-  if (!measurement_) show_empty(strip().busy() ? tr("measuring…") : empty_text());  // it may have failed at once
+  std::vector<AnalysisWorker::Job> jobs;
+  fresh_ = true;
+  for (const MeasuredRun& run : runs()) {
+    jobs.push_back(
+        {run.key, [this, color = run.color, wanted = *wanted](AnalysisModel& model, const AnalysisControl& control) {
+           auto result = std::make_shared<ProbeMeasurement>(measure_probes(model, wanted, control));
+           result->color = color;
+           return [this, result] { take(std::move(*result)); };
+         }});
+  }
+  start(std::move(jobs));
+  if (measurements_.empty())
+    show_empty(strip().busy() ? tr("measuring…") : empty_text());  // it may have failed at once
 }
 
 void ProbesPage::take(ProbeMeasurement measurement) {
-  measurement_ = std::move(measurement);
-  const auto& curves = measurement_->report.curves;
+  if (fresh_) measurements_.clear();
+  fresh_ = false;
+  measurements_.push_back(std::move(measurement));
+  const auto& curves = measurements_.front().report.curves;
   const int depths = curves.empty() ? 0 : static_cast<int>(curves.front().by_depth.size());
   const int shown = std::min(depth_->currentIndex(), depths - 1);
   depth_->clear();
   for (int depth = 0; depth < depths; ++depth) depth_->addItem(tr("at depth %1").arg(depth));
   depth_->setCurrentIndex(std::max(0, shown));
+  draw();
+}
+
+std::size_t ProbesPage::condition() const { return static_cast<std::size_t>(std::max(0, condition_->currentIndex())); }
+
+void ProbesPage::draw() {
+  condition_->setVisible(measurements_.size() > 1);
+  if (measurements_.empty()) return;
   for (widgets::Plot* plot : {depths_, slices_}) {
-    plot->set_reference_lines({{100 * measurement_->report.chance, tr("chance")}});
+    plot->set_reference_lines({{100 * measurements_.front().report.chance, tr("chance")}});
     plot->follow();
   }
-  depths_->set_series(depth_series(*measurement_));
-  answers_->set_data(answer_measurements(), answer_rows(*measurement_));
-  stats_->set_rows(probe_stats(*measurement_));
-  reading_->setText(probe_reading(*measurement_));
+  depths_->set_series(depth_curves(measurements_, condition()));
+  answers_->set_data(answer_measurements(), answer_rows(measurements_, condition()));
+  reading_.stats->set_rows(probe_stats(measurements_));
+  reading_.text->setText(probe_reading(measurements_));
+  set_metadata(probe_metadata(measurements_));
   show_slices();
 }
 
 void ProbesPage::show_slices() {
-  if (!measurement_) return;
-  slices_->set_title(tr("Accuracy by %1").arg(QString::fromStdString(measurement_->slice_title)));
-  slices_->set_axes(slice_axis(*measurement_), tr("accuracy (%)"));
-  slices_->set_series(slice_series(*measurement_, static_cast<std::size_t>(std::max(0, depth_->currentIndex()))));
+  if (measurements_.empty()) return;
+  const ProbeMeasurement& first = measurements_.front();
+  slices_->set_title(tr("Accuracy by %1").arg(QString::fromStdString(first.slice_title)));
+  slices_->set_axes(slice_axis(first), tr("accuracy (%)"));
+  slices_->set_series(
+      slice_curves(measurements_, static_cast<std::size_t>(std::max(0, depth_->currentIndex())), condition()));
 }
 
 void ProbesPage::clear() {
-  measurement_.reset();
+  measurements_.clear();
+  condition_->hide();
   for (widgets::Plot* plot : {depths_, slices_}) {
     plot->set_series({});
     plot->set_reference_lines({});
   }
   answers_->set_data({}, {});
-  stats_->set_rows({});
+  reading_.stats->set_rows({});
   show_empty(empty_text());
 }
 
 void ProbesPage::show_empty(const QString& text) {
   for (widgets::Plot* plot : {depths_, slices_}) plot->set_empty_text(text);
   answers_->set_empty_text(text);
-  reading_->setText(
+  reading_.text->setText(
       tr("How well a linear classifier reads the answer from the residual at a prompt's last position, "
          "and whether the model uses the state that is carried there."));
 }
 
-std::vector<const widgets::FigureSource*> ProbesPage::figures() const { return {depths_, slices_, answers_}; }
+std::vector<const widgets::FigureSource*> ProbesPage::figures() const {
+  return {depths_, slices_, answers_, reading_.stats};
+}
 
 }  // namespace app

@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "app/analysis_page.h"
+#include "app/page_parts.h"
 #include "app/probe_series.h"
 
-class QComboBox;
-class QLabel;
 class QLineEdit;
-class QSpinBox;
 
 namespace widgets {
 class Plot;
@@ -27,7 +25,12 @@ class ProbesPage : public AnalysisPage {
   explicit ProbesPage(AnalysisWorker::Opener open, QWidget* parent = nullptr);
 
   [[nodiscard]] std::vector<const widgets::FigureSource*> figures() const override;
-  [[nodiscard]] const std::optional<ProbeMeasurement>& measurement() const { return measurement_; }
+  /// The selected run's first.
+  [[nodiscard]] const ProbeMeasurements& measurements() const { return measurements_; }
+  /// Of the selected run; nullptr before there is one.
+  [[nodiscard]] const ProbeMeasurement* measurement() const {
+    return measurements_.empty() ? nullptr : &measurements_.front();
+  }
 
  protected:
   void measure() override;
@@ -37,10 +40,11 @@ class ProbesPage : public AnalysisPage {
   void build();
   void add_controls();
   QWidget* make_sweep();
-  QWidget* make_reading();
   void task_changed();
   void take(ProbeMeasurement measurement);
+  void draw();
   void show_slices();
+  [[nodiscard]] std::size_t condition() const;
   void show_empty(const QString& text);
   [[nodiscard]] std::optional<engine::ProbeRequest> request();
 
@@ -50,10 +54,11 @@ class ProbesPage : public AnalysisPage {
   widgets::Plot* depths_ = nullptr;
   widgets::Plot* slices_ = nullptr;
   QComboBox* depth_ = nullptr;
+  QComboBox* condition_ = nullptr;  ///< which one is shown of several runs
   widgets::DotChart* answers_ = nullptr;
-  widgets::StatTable* stats_ = nullptr;
-  QLabel* reading_ = nullptr;
-  std::optional<ProbeMeasurement> measurement_;
+  ReadingCard reading_;
+  ProbeMeasurements measurements_;
+  bool fresh_ = false;  ///< the next result is the first of its measurement
 };
 
 }  // namespace app

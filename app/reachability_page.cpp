@@ -55,6 +55,7 @@ ReachabilityPage::ReachabilityPage(AnalysisWorker::Opener open, QWidget* parent)
   mode_->setAccessibleName(tr("Decoding mode that is measured"));
   mode_->setToolTip(mode_->accessibleName());
   strip().add_control(mode_);
+  settings().add("mode", mode_);
   build_transport();
   build_panels();
   measure_soon_.setSingleShot(true);

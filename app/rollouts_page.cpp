@@ -6,6 +6,8 @@
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
+#include <QPushButton>
 #include <QVBoxLayout>
 #include <exception>
 #include <nlohmann/json.hpp>
@@ -31,6 +33,7 @@ using State = WorkerSnapshot::State;
 
 constexpr int kPollMilliseconds = 40;
 constexpr int kGap = 12;
+constexpr int kLegendWidth = 80;
 
 }  // namespace
 
@@ -84,17 +87,25 @@ QWidget* RolloutsPage::make_footer() {
   divergence_->setTextFormat(Qt::PlainText);
   legend_ = new QLabel(card);
   widgets::set_kind(*legend_, "caption");
+  legend_->setWordWrap(true);  // in a narrow window
+  legend_->setMinimumWidth(kLegendWidth);
   color_ = new QComboBox(card);
   color_->addItem(tr("log-probability"), "logprob");
   color_->addItem(tr("entropy"), "entropy");
   color_->setAccessibleName(tr("What colours the tokens"));
   color_->setToolTip(tr("What colours the tokens"));
+  rebuild_menu_ = new QMenu(card);
+  connect(rebuild_menu_, &QMenu::aboutToShow, this, &RolloutsPage::fill_rebuild_menu);
+  rebuild_ = new QPushButton(tr("Cache…"), card);
+  rebuild_->setMenu(rebuild_menu_);
+  rebuild_->setAccessibleName(tr("Rebuild the cache of a finished rollout"));
+  rebuild_->setToolTip(tr("How many parallel passes over a finished rollout rebuild its cache"));
   auto* row = new QHBoxLayout;
   row->setSpacing(kGap);
   row->addWidget(divergence_);
   row->addWidget(color_);
-  row->addWidget(legend_);
-  row->addStretch(1);
+  row->addWidget(legend_, 1);
+  row->addWidget(rebuild_);
   row->addWidget(make_button(copy_, card, "", tr("Copy")));
   row->addWidget(make_button(save_, card, "", tr("Save…")));
   card->body()->addLayout(row);
@@ -154,6 +165,7 @@ void RolloutsPage::run() {
     columns_[i]->begin(requests[i]);
     columns_[i]->set_divergence(std::nullopt);
   }
+  if (wanted_key_ == live_key_) worker_.load([open = open_, key = wanted_key_] { return open(key); });
   ticket_ = worker_.run(requests);
   timer_.start();
   poll();
@@ -244,6 +256,7 @@ void RolloutsPage::show_state() {
   const bool any = !finished().empty();
   copy_->setEnabled(any && !decoding);
   save_->setEnabled(any && !decoding);
+  rebuild_->setEnabled(any && !decoding);
   show_divergence();
 }
 
@@ -262,6 +275,15 @@ std::vector<const widgets::FigureSource*> RolloutsPage::figures() const {
 }
 
 void RolloutsPage::show_error(const QString& sentence) { banner_->show_message(widgets::Severity::error, sentence); }
+
+void RolloutsPage::fill_rebuild_menu() {
+  rebuild_menu_->clear();
+  for (const RolloutColumn* column : columns_) {
+    if (!column->rollout() || column->rollout()->tokens.empty()) continue;
+    rebuild_menu_->addAction(tr("Tokens of %1").arg(widgets::mode_name(column->mode())),
+                             [this, column] { emit rebuild_wanted(*column->rollout()); });
+  }
+}
 
 void RolloutsPage::copy_rollouts() {
   const std::string text = engine::dump_json(rollouts_json(model_, finished()), 2);

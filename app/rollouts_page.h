@@ -15,6 +15,8 @@
 class QAction;
 class QComboBox;
 class QLabel;
+class QMenu;
+class QPushButton;
 
 namespace widgets {
 class Banner;
@@ -40,6 +42,8 @@ class RolloutsPage : public QWidget {
   /// Loads the run's newest checkpoint; an empty key says that there is no model.
   /// `again`: even if it is loaded already, because it has been trained on.
   void load(const std::string& key, bool again = false);
+  /// Key of the run in training, empty for none: each Run takes a copy of its present model.
+  void set_live(const std::string& key) { live_key_ = key; }
   void set_form(const RolloutForm& form);
   [[nodiscard]] RolloutForm form() const;
   void set_token_color(const std::string& name);
@@ -66,6 +70,8 @@ class RolloutsPage : public QWidget {
   void token_color_changed(const QString& name);
   void model_changed();
   void busy_changed();
+  /// A finished rollout's cache and likelihood are asked for.
+  void rebuild_wanted(const engine::Rollout& rollout);
 
  private:
   void build();
@@ -79,6 +85,7 @@ class RolloutsPage : public QWidget {
   void show_state();
   void copy_rollouts();
   void save_rollouts();
+  void fill_rebuild_menu();
 
   Opener open_;
   RolloutControls* controls_ = nullptr;
@@ -88,11 +95,14 @@ class RolloutsPage : public QWidget {
   QLabel* divergence_ = nullptr;
   QLabel* legend_ = nullptr;
   QComboBox* color_ = nullptr;
+  QPushButton* rebuild_ = nullptr;
+  QMenu* rebuild_menu_ = nullptr;
   QAction* run_;
   QAction* copy_;
   QAction* save_;
   ModelInfo model_;
   std::string wanted_key_;
+  std::string live_key_;
   std::uint64_t ticket_ = 0;
   WorkerSnapshot::State state_ = WorkerSnapshot::State::empty;
   bool run_when_ready_ = false;

@@ -44,6 +44,7 @@ json to_json(const Session& session) {
           {"current_run", session.current_run},
           {"view", to_json(session.view)},
           {"rollout", to_json(session.rollout)},
+          {"analysis", session.analysis},
           {"recipe", session.recipe},
           {"training_seed", session.training_seed}};
 }
@@ -58,6 +59,8 @@ Session session_from_json(const json& object) {
   session.current_run = object.value("current_run", session.current_run);
   session.view = view_state_from_json(object.value("view", json::object()));
   session.rollout = rollout_form_from_json(object.value("rollout", json::object()));
+  session.analysis = object.value("analysis", json::object());
+  if (!session.analysis.is_object()) session.analysis = json::object();
   session.recipe = object.value("recipe", json());
   session.training_seed = object.value("training_seed", session.training_seed);
   return session;

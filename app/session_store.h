@@ -34,7 +34,8 @@ struct Session {
   std::string current_run;               ///< key of the run whose model is loaded
   ViewState view;
   RolloutForm rollout;
-  nlohmann::json recipe;  ///< the training form as it was left; null when untouched
+  nlohmann::json analysis = nlohmann::json::object();  ///< controls of the pages that measure, by page
+  nlohmann::json recipe;                               ///< the training form as it was left; null when untouched
   std::uint64_t training_seed = 1;
 
   friend bool operator==(const Session&, const Session&) = default;

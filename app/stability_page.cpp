@@ -70,6 +70,10 @@ void StabilityPage::build_controls() {
   strip().add_control(rows_);
   strip().add_control(repeats_);
   strip().add_control(log);
+  settings().add("passes", passes_);
+  settings().add("rows", rows_);
+  settings().add("repeats", repeats_);
+  settings().add("log_passes", log);
   connect(passes_, &QComboBox::currentIndexChanged, this, [this] {
     log_x_->setChecked(request().passes >= kManyPasses);
     if (!runs().empty()) measure();

@@ -85,6 +85,8 @@ TrainingController::TrainingController(JobMaker make_job, QObject* parent)
   connect(&timer_, &QTimer::timeout, this, &TrainingController::poll);
 }
 
+TrainingController::~TrainingController() { live_model_->end(); }
+
 std::filesystem::path TrainingController::free_folder(const std::string& name, std::uint64_t seed) const {
   const std::string base = folder_name(name) + "-seed" + std::to_string(seed);
   std::filesystem::path folder = runs_folder_ / base;
@@ -99,6 +101,7 @@ bool TrainingController::launch(const TrainingRequest& request, RunData run) {
   if (!session_.start([make_job = make_job_, request] { return make_job(request); })) return false;
   last_request_ = request;
   live_ = std::make_shared<RunData>(std::move(run));
+  live_model_->begin(*live_, session_);
   now_ = session_.poll();
   timer_.start();
   emit started(QString::fromStdString(live_->key));

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "app/background.h"
+#include "app/live_model.h"
 #include "app/run_data.h"
 #include "engine/recipe.h"
 #include "engine/training_session.h"
@@ -35,6 +36,7 @@ class TrainingController : public QObject {
 
  public:
   explicit TrainingController(JobMaker make_job = real_jobs(), QObject* parent = nullptr);
+  ~TrainingController() override;
 
   void set_runs_folder(const std::filesystem::path& folder) { runs_folder_ = folder; }
 
@@ -63,6 +65,8 @@ class TrainingController : public QObject {
   /// The run being trained or trained last; nullptr before the first.
   [[nodiscard]] std::shared_ptr<const RunData> live() const { return live_; }
   [[nodiscard]] std::string live_key() const { return live_ ? live_->key : std::string(); }
+  /// For measuring the run in training; outlives the controller.
+  [[nodiscard]] std::shared_ptr<LiveModel> live_model() const { return live_model_; }
   /// Seconds left, weighted with the passes that the schedule still has; 0 when unknown.
   [[nodiscard]] double seconds_left() const;
   /// Reads the mailbox now instead of at the next tick.
@@ -85,6 +89,7 @@ class TrainingController : public QObject {
   std::optional<std::uint64_t> seed_after_stop_;  ///< a rewind that waits for the stop
   engine::TrainingSnapshot now_;
   std::shared_ptr<RunData> live_;
+  std::shared_ptr<LiveModel> live_model_ = std::make_shared<LiveModel>();
   bool reading_again_ = false;
   QTimer timer_;
   Background background_;

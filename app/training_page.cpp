@@ -8,6 +8,7 @@
 
 #include "app/chart_toolbar.h"
 #include "app/now_table.h"
+#include "app/page_parts.h"
 #include "app/recipe_panel.h"
 #include "app/run_library.h"
 #include "app/training_actions.h"
@@ -27,19 +28,8 @@ namespace {
 using engine::TrainingEnd;
 using engine::TrainingState;
 
-constexpr int kGap = 12;
 constexpr int kSideWidth = 332;
 constexpr int kTableHeight = 200;
-
-QScrollArea* scroll_area(QWidget* content, QWidget* parent) {
-  auto* area = new QScrollArea(parent);
-  area->setWidget(content);
-  area->setWidgetResizable(true);
-  area->setFrameShape(QFrame::NoFrame);
-  area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  area->setFocusPolicy(Qt::NoFocus);
-  return area;
-}
 
 }  // namespace
 
@@ -67,12 +57,12 @@ void TrainingPage::build() {
   left->addWidget(scroll_area(charts_, this), 1);
   left->addWidget(settings_card_);
   auto* row = new QHBoxLayout;
-  row->setSpacing(kGap);
+  row->setSpacing(kCardGap);
   row->addLayout(left, 1);
   row->addWidget(make_side());
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(kGap);
+  layout->setSpacing(kCardGap);
   layout->addWidget(banner_);
   layout->addLayout(row, 1);
 }
@@ -84,7 +74,7 @@ QWidget* TrainingPage::make_side() {
   auto* content = new QWidget(this);
   auto* inner = new QVBoxLayout(content);
   inner->setContentsMargins(0, 0, 4, 0);
-  inner->setSpacing(kGap);
+  inner->setSpacing(kCardGap);
   inner->addWidget(recipe_);
   auto* heading = new QLabel(tr("Now"), content);
   widgets::set_kind(*heading, "heading");

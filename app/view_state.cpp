@@ -10,7 +10,8 @@ namespace app {
 namespace {
 
 constexpr std::size_t kHistoryLimit = 200;
-constexpr std::array kPages = {"training", "reachability", "probes", "stability", "rollouts", "channel"};
+constexpr std::array kPages = {"training", "reachability", "probes", "stability",
+                               "rollouts", "batch",        "cache",  "channel"};
 
 struct AxisName {
   XAxis axis;

@@ -21,7 +21,7 @@ struct ChartView {
 };
 
 struct ViewState {
-  std::string page = "training";  ///< training | reachability | probes | stability | rollouts | channel
+  std::string page = "training";  ///< training | reachability | probes | stability | rollouts | batch | cache | channel
   ChartView charts;
   std::string token_colour = "logprob";  ///< logprob | entropy
   std::vector<std::string> shown_runs;   ///< keys of the runs that are overlaid

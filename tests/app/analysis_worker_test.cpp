@@ -28,7 +28,7 @@ Collected collect(AnalysisWorker& worker) {
   for (int i = 0; i < 10'000; ++i) {
     all.last = worker.poll();
     for (const auto& result : all.last.results) result();
-    all.problems.insert(all.problems.end(), all.last.problems.begin(), all.last.problems.end());
+    for (const app::AnalysisProblem& problem : all.last.problems) all.problems.push_back(problem.sentence);
     if (all.last.state == AnalysisSnapshot::State::idle) return all;
     std::this_thread::sleep_for(1ms);
   }

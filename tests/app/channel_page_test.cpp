@@ -2,6 +2,7 @@
 #include "app/channel_page.h"
 
 #include <QComboBox>
+#include <QDoubleSpinBox>
 #include <QSpinBox>
 #include <cmath>
 
@@ -45,7 +46,7 @@ TEST_F(ChannelPageTest, MeasuresTheShippedModelWhenItIsLookedAt) {
   picture("channel");
 
   const auto figures = page().figures();
-  ASSERT_EQ(figures.size(), 8U);
+  ASSERT_EQ(figures.size(), 9U);
   for (const widgets::FigureSource* figure : figures) {
     EXPECT_FALSE(figure->figure_table().rows.empty()) << figure->figure_title().toStdString();
     EXPECT_FALSE(widgets::render_figure(*figure, {}).isEmpty());
@@ -81,6 +82,70 @@ TEST_F(ChannelPageTest, RowsArePartOfTheRequest) {
   ASSERT_TRUE(page().measurement()) << message().toStdString();
   EXPECT_EQ(page().measurement()->report.rows, 5);
   EXPECT_FALSE(page().measurement()->report.boundary.empty());
+}
+
+TEST_F(ChannelPageTest, ChangesAreChosenWithTheirStrength) {
+  open_noise();
+  page().settings().set_values({{"rows", 6}});
+  window_->show_page("channel");
+  ASSERT_TRUE(rests());
+  ASSERT_TRUE(page().measurement()) << message().toStdString();
+  EXPECT_EQ(page().measurement()->report.interventions.results.size(), 2U) << "shuffled states and constant gates";
+  const auto* before = page().measurement()->report.states.data();
+  auto* temperature = named<QDoubleSpinBox>("Gate temperature");
+  EXPECT_FALSE(temperature->isEnabled());
+  for (QAction* action : page().findChildren<QAction*>()) {
+    if (action->text() == "Gate temperature") action->trigger();
+  }
+  ASSERT_TRUE(rests());
+  ASSERT_EQ(page().measurement()->report.interventions.results.size(), 3U);
+  EXPECT_EQ(page().measurement()->report.interventions.results[2].amount, 2);
+  EXPECT_EQ(page().measurement()->report.states.data(), before) << "nothing else is measured again";
+  const double weak = page().measurement()->report.interventions.results[2].cost.value;
+  temperature->setFocus();
+  temperature->selectAll();
+  QTest::keyClicks(temperature, "10");
+  QTest::keyClick(temperature, Qt::Key_Return);
+  ASSERT_TRUE(rests());
+  EXPECT_EQ(page().measurement()->report.interventions.results[2].amount, 10);
+  EXPECT_NE(page().measurement()->report.interventions.results[2].cost.value, weak);
+  EXPECT_EQ(page().settings().values().at("changes"),
+            nlohmann::json({"shuffled state", "constant gate", "gate temperature"}));
+}
+
+TEST_F(ChannelPageTest, SeveralRunsAreLaidOverEachOther) {
+  open_noise();
+  write_run(folder() / "runs" / "other", 20);
+  page().settings().set_values({{"rows", 6}});
+  window_->show_page("channel");
+  ASSERT_TRUE(rests());
+  const std::string noise = (folder() / "runs" / "noise").string();
+  const std::string other = (folder() / "runs" / "other").string();
+  page().show_runs({{noise, 0}, {other, 3}});
+  ASSERT_TRUE(rests());
+  ASSERT_EQ(page().measurements().size(), 2U) << message().toStdString();
+  const auto* rms = dynamic_cast<const widgets::Plot*>(page().figures()[4]);
+  ASSERT_NE(rms, nullptr);
+  ASSERT_EQ(rms->series().size(), 4U);
+  EXPECT_EQ(rms->series()[0].label, "model of noise, plain");
+  EXPECT_EQ(rms->series()[3].label, "model of other, fused");
+  EXPECT_EQ(rms->series()[3].style.run, 3) << "the colour of the run list";
+  EXPECT_EQ(rms->series()[3].style.pass, 2) << "dashed as the other run's";
+  const auto* costs = dynamic_cast<const widgets::DotChart*>(page().figures()[0]);
+  ASSERT_FALSE(costs->rows().empty());
+  EXPECT_EQ(costs->rows()[0].values.size(), 2U) << "a dot a run";
+  QTest::qWait(150);  // the plots' own timers
+  picture("channel-two");
+}
+
+TEST_F(ChannelPageTest, FiguresSayWhatTheyWereMeasuredOn) {
+  open_noise();
+  page().settings().set_values({{"rows", 6}, {"seed", 9}});
+  window_->show_page("channel");
+  ASSERT_TRUE(rests());
+  const widgets::FigureMetadata expected = {
+      {"step", "60"}, {"rows", "6"}, {"feedback passes", "1"}, {"measuring seed", "9"}};
+  EXPECT_EQ(page().metadata(), expected);
 }
 
 TEST_F(ChannelPageTest, ARunWithoutACheckpointSaysSo) {

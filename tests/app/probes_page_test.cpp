@@ -7,6 +7,7 @@
 
 #include "app/analysis_model.h"
 #include "app/run_library.h"
+#include "tests/app/sample_model.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/banner.h"
 #include "widgets/plot.h"
@@ -54,7 +55,7 @@ TEST_F(ProbesPageTest, MeasuresTheShippedModelWhenItIsLookedAt) {
   picture("probes");
 
   const auto figures = page().figures();
-  ASSERT_EQ(figures.size(), 3U);
+  ASSERT_EQ(figures.size(), 4U);
   for (const widgets::FigureSource* figure : figures) {
     EXPECT_FALSE(figure->figure_table().rows.empty()) << figure->figure_title().toStdString();
     EXPECT_FALSE(widgets::render_figure(*figure, {}).isEmpty());
@@ -106,6 +107,33 @@ TEST_F(ProbesPageTest, ARunWithoutACheckpointSaysSo) {
   EXPECT_FALSE(page().measurement());
   EXPECT_FALSE(message().isEmpty());
   picture("probes-error");
+}
+
+TEST_F(ProbesPageTest, SeveralRunsShowOneWayOfReading) {
+  for (const char* name : {"noise", "other"}) write_run(folder() / "runs" / name, 20);
+  auto chosen = options();
+  chosen.run = (folder() / "runs" / "noise").string();
+  chosen.open_analysis = sample_model;
+  open(chosen);
+  page().settings().set_values({{"lengths", "0"}});
+  window_->show_page("probes");
+  ASSERT_TRUE(rests());
+  auto* condition = named<QComboBox>("Way of reading, when several runs are shown");
+  EXPECT_FALSE(condition->isVisible());
+  page().show_runs({{(folder() / "runs" / "noise").string(), 0}, {(folder() / "runs" / "other").string(), 2}});
+  ASSERT_TRUE(rests());
+  ASSERT_EQ(page().measurements().size(), 2U) << message().toStdString();
+  EXPECT_TRUE(condition->isVisible());
+  const auto* depths = dynamic_cast<const widgets::Plot*>(page().figures()[0]);
+  ASSERT_EQ(depths->series().size(), 2U);
+  EXPECT_EQ(depths->series()[1].label, "model of other");
+  EXPECT_EQ(depths->series()[1].style.run, 2);
+  const auto one_step = depths->series()[1].y;
+  EXPECT_EQ(one_step.front(), 100 * page().measurements()[1].report.curves[1].by_depth.front().accuracy);
+  choose("Way of reading, when several runs are shown", 0);
+  EXPECT_EQ(depths->series()[1].y.front(), 100 * page().measurements()[1].report.chance) << "Standard at depth 0";
+  QTest::qWait(150);  // the plots' own timers
+  picture("probes-two");
 }
 
 }  // namespace

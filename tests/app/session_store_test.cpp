@@ -33,6 +33,7 @@ Session filled() {
   session.rollout.greedy = false;
   session.rollout.temperature = 1.25;
   session.rollout.seed = 99;
+  session.analysis = {{"channel", {{"rows", 5}}}};
   session.recipe = {{"name", "mine"}};
   session.training_seed = 12345678901;
   return session;

@@ -129,7 +129,8 @@ TEST_F(WindowRolloutsTest, ThePaletteRunsAnActionByName) {
 
 TEST_F(WindowRolloutsTest, EveryControlHasAName) {
   open_with_run();
-  for (const char* page : {"training", "reachability", "probes", "stability", "rollouts", "channel"}) {
+  for (const char* page :
+       {"training", "reachability", "probes", "stability", "rollouts", "batch", "cache", "channel"}) {
     window_->show_page(page);
     for (QWidget* widget : window_->findChildren<QWidget*>()) {
       if (!widget->isVisible() || widget->focusPolicy() == Qt::NoFocus) continue;
@@ -196,7 +197,8 @@ TEST_P(WindowSizes, ClipNothing) {
   run_prompt("state = 1");
   ASSERT_TRUE(rests());
   window_->resize(GetParam().first, GetParam().second);
-  for (const char* page : {"training", "reachability", "probes", "stability", "rollouts", "channel"}) {
+  for (const char* page :
+       {"training", "reachability", "probes", "stability", "rollouts", "batch", "cache", "channel"}) {
     window_->show_page(page);
     QTest::qWait(50);
     EXPECT_EQ(window_->width(), GetParam().first) << "the content must not push the window wider";
@@ -214,7 +216,8 @@ TEST_F(WindowRolloutsTest, TheThemeChangesLiveAndEverywhere) {
   for (const bool dark : {true, false}) {
     action(dark ? "Dark theme" : "Light theme")->trigger();
     QTest::qWait(100);
-    for (const char* page : {"training", "reachability", "probes", "stability", "rollouts", "channel"}) {
+    for (const char* page :
+         {"training", "reachability", "probes", "stability", "rollouts", "batch", "cache", "channel"}) {
       window_->show_page(page);
       window_->training_page().update_now();
       const QImage picture = window_->grab().toImage();
