@@ -128,6 +128,17 @@ fault 'resume: the steps with gradient start again' engine/optimizer.cpp 1 \
   's/^  counts_ = counts;/  counts_.assign(counts.size(), 0);/' \
   engine_tests '*ResumeTest*:*OptimizerTest*'
 
+# Barriers of the GPU engine, whose threads the host's device runs in random order.
+fault 'barrier: a sum over a block is read before all warps gave theirs' kernels/cuda/reduce.cuh 1 \
+  '/^__device__ T block_sum/,/T sum = 0/ s/^  __syncthreads\(\);$//' \
+  cuda_host_tests '*SampleTest*'
+fault 'barrier: tokens are compared before all of them are loaded' kernels/cuda/embedding.cu 1 \
+  '/tile\[threadIdx\.x\] = /,/__syncthreads/ s/__syncthreads\(\);//' \
+  cuda_host_tests '*EmbeddingTest*'
+fault 'barrier: the lowest id is read before all warps gave theirs' kernels/cuda/sample.cu 1 \
+  '/block_lowest\(std/,/std::int64_t lowest/ s/__syncthreads\(\);//' \
+  cuda_host_tests '*SampleTest*'
+
 echo "$planted faults planted, $missed not noticed"
 if [ "$planted" = 0 ]; then
   echo "mutations.sh: no fault has '$only' in its name" >&2
