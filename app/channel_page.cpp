@@ -184,8 +184,9 @@ void ChannelPage::draw() {
   show_curves(boundary_, boundary_series);
   show_curves(exposure_, exposure_series);
   show_curves(change_, change_series);
-  show_curves(weights_, [](const ChannelMeasurement& one) { return spectrum_series(one.report.weights); });
-  show_curves(states_, [](const ChannelMeasurement& one) { return spectrum_series(one.report.states); });
+  const bool counted = measurements_.size() == 1;  // the legends of several runs have no room for it
+  show_curves(weights_, [&](const ChannelMeasurement& one) { return spectrum_series(one.report.weights, counted); });
+  show_curves(states_, [&](const ChannelMeasurement& one) { return spectrum_series(one.report.states, counted); });
   fill_tokens();
   fill_depths();
   show_gates();

@@ -182,13 +182,13 @@ std::vector<widgets::Series> gate_series(const ChannelMeasurement& measurement, 
   return all;
 }
 
-std::vector<widgets::Series> spectrum_series(const std::vector<engine::Spectrum>& spectra) {
+std::vector<widgets::Series> spectrum_series(const std::vector<engine::Spectrum>& spectra, bool counted) {
   constexpr widgets::Role kRoles[] = {widgets::Role::soft, widgets::Role::fused};
   std::vector<widgets::Series> all;
   for (const engine::Spectrum& spectrum : spectra) {
     const QString name = QString::fromStdString(spectrum.name);
     const QString label = tr("%1 (≈ %2)").arg(name).arg(QString::number(spectrum.participation, 'f', 1));
-    all.push_back(series_of(label, kRoles[all.size() % 2]));
+    all.push_back(series_of(counted ? label : name, kRoles[all.size() % 2]));
     for (std::size_t i = 0; i < spectrum.values.size(); ++i) {
       all.back().x.push_back(static_cast<double>(i + 1));
       all.back().y.push_back(spectrum.values[i]);

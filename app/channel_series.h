@@ -49,8 +49,8 @@ engine::InterventionReport measure_changes(AnalysisModel& model, const ChannelRe
 
 /// Share of channels in % by gate value, as steps: all tokens, and one token where the rows have it.
 std::vector<widgets::Series> gate_series(const ChannelMeasurement& measurement, std::optional<std::int32_t> token);
-/// By rank from 1; the label says about how many directions count.
-std::vector<widgets::Series> spectrum_series(const std::vector<engine::Spectrum>& spectra);
+/// By rank from 1; the label says about how many directions count, when `counted`.
+std::vector<widgets::Series> spectrum_series(const std::vector<engine::Spectrum>& spectra, bool counted = true);
 /// Root mean square of the residual stream, or what each block changes, by depth: plain and fused.
 std::vector<widgets::Series> rms_series(const ChannelMeasurement& measurement);
 std::vector<widgets::Series> change_series(const ChannelMeasurement& measurement);
