@@ -10,6 +10,10 @@ cublasOperation_t operation(const Side& side) { return side.transposed ? CUBLAS_
 constexpr int kAmpere = 8;
 constexpr int kHopper = 9;
 
+/// Fewer rows than this (decoding) are done while a weight is read once; rounding it would take longer than the
+/// product.
+constexpr std::int64_t kFewRows = 32;
+
 /// The GPU's generation, as the first number of its compute capability.
 int generation() {
   int device = 0;
@@ -81,7 +85,8 @@ void Blas::multiply(float alpha, const Side& a, const Side& b, float beta, View 
   }
   Operand left = as_it_is(a.matrix);
   Operand right = as_it_is(b.matrix);
-  const bool is_bf16 = products_ == Products::bf16;
+  const Products products = products_ == Products::bf16 && c.rows < kFewRows ? Products::tf32 : products_;
+  const bool is_bf16 = products == Products::bf16;
   if (is_bf16) {
     float* room = rounded_.floats(bf16_floats(a.matrix) + bf16_floats(b.matrix));
     left = rounded(a.matrix, room);
@@ -91,7 +96,7 @@ void Blas::multiply(float alpha, const Side& a, const Side& b, float beta, View 
   // cuBLAS is column-major, where a row-major matrix reads as its transpose: c^T = b^T a^T.
   check(cublas().gemm(handle_.get(), operation(b), operation(a), c.cols, c.rows, a.cols(), &alpha, right.data, type,
                       right.stride, left.data, type, left.stride, &beta, c.data, CUDA_R_32F, std::max(c.stride, c.cols),
-                      compute_type(products_), CUBLAS_GEMM_DEFAULT),
+                      compute_type(products), CUBLAS_GEMM_DEFAULT),
         "matrix product");
 }
 

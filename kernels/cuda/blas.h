@@ -8,7 +8,8 @@
 
 namespace kernels::cuda {
 
-/// What products compute with; sums are float32 always, and so is everything outside products.
+/// What products compute with; sums are float32 always, and so is everything outside products. With bf16, products of
+/// few rows use tf32, whose operands are more exact and are not copied.
 enum class Products { float32, tf32, bf16 };
 
 /// An operand as it stands or transposed.
