@@ -217,6 +217,26 @@ TEST_P(RopeTest, FarPositionsKeepTheirPrecision) {
   support::expect_close("y", y.download(), oracle(support::Inputs<double>{as_double(x)}));
 }
 
+// More columns than a grid of blocks takes at once.
+TEST_P(NormTest, AGainWiderThanAGridOfBlocksGetsItsGradient) {
+  const std::int64_t n = 70, d = 2100;
+  const Matrix x = noise(n, d, 1), dy = noise(n, d, 2), gain = noise(1, d, 3);
+  auto &y = poisoned(n, d), &inv_rms = poisoned(n, 1), &dx = poisoned(n, d), &dgain = poisoned(1, d);
+  backend().rms_norm(device(x), device(gain), y, inv_rms);
+  backend().rms_norm_backward(device(dy), device(x), device(gain), inv_rms, dx, Write::assign, dgain, Write::assign);
+  std::vector<double> expected(static_cast<std::size_t>(d), 0.0);
+  for (std::int64_t r = 0; r < n; ++r) {
+    double squares = 0.0;
+    for (std::int64_t c = 0; c < d; ++c) squares += static_cast<double>(x.at(r, c)) * static_cast<double>(x.at(r, c));
+    const double scale = 1.0 / std::sqrt(squares / static_cast<double>(d) + 1e-6);
+    for (std::int64_t c = 0; c < d; ++c) {
+      expected[static_cast<std::size_t>(c)] +=
+          static_cast<double>(dy.at(r, c)) * static_cast<double>(x.at(r, c)) * scale;
+    }
+  }
+  support::expect_close("dgain", dgain.download(), expected);
+}
+
 FULLBAND_FOR_EVERY_BACKEND(NormTest);
 FULLBAND_FOR_EVERY_BACKEND(ResidualBackwardTest);
 FULLBAND_FOR_EVERY_BACKEND(RopeTest);
