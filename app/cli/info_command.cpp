@@ -25,7 +25,7 @@ nlohmann::json describe(const LoadedRun& run) {
                          {"parameters", parameters},
                          {"tensors", tensors},
                          {"tensor_hash", engine::tensor_hash(run.checkpoint.model)},
-                         {"step", run.checkpoint.state.value("step", run.description.value("step", std::int64_t{0}))}};
+                         {"step", step_of(run)}};
   for (const char* member : {"name", "seed", "config_hash", "data_hash", "version", "state", "id"}) {
     if (run.description.contains(member)) info[member] = run.description[member];
   }

@@ -8,16 +8,6 @@
 #include "engine/recipe.h"
 
 namespace app::cli {
-namespace {
-
-std::int64_t step_of(const LoadedRun& run) {
-  const nlohmann::json& state = run.checkpoint.state;
-  if (state.is_object() && state.contains("step")) return state["step"].get<std::int64_t>();
-  return run.description.value("steps", std::int64_t{0});  // the shipped model is the end of its training
-}
-
-}  // namespace
-
 void add_measure_options(CLI::App& command, MeasureOptions& options) {
   command.add_option("--run", options.run, "Run folder, or demo for the shipped model")->capture_default_str();
   command.add_option("--seed", options.seed, "Seed of prompts and random numbers")->capture_default_str();

@@ -56,4 +56,10 @@ LoadedRun load_run(const std::string& folder_or_demo, std::vector<std::string>& 
   return {engine::read_newest_checkpoint(folder_or_demo, false, &problems), std::move(description)};
 }
 
+std::int64_t step_of(const LoadedRun& run) {
+  const nlohmann::json& state = run.checkpoint.state;
+  if (state.is_object() && state.contains("step")) return state["step"].get<std::int64_t>();
+  return run.description.value("steps", std::int64_t{0});  // the shipped model is the end of its training
+}
+
 }  // namespace app::cli

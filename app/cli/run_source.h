@@ -22,5 +22,7 @@ struct LoadedRun {
 /// The newest complete checkpoint of a run folder, or the shipped model for "demo". Skipped checkpoints are said in
 /// `problems`.
 LoadedRun load_run(const std::string& folder_or_demo, std::vector<std::string>& problems);
+/// Steps that the model was trained for.
+std::int64_t step_of(const LoadedRun& run);
 
 }  // namespace app::cli

@@ -40,6 +40,13 @@ TEST_F(VerbsTest, AChangedGoldenFileFails) {
   EXPECT_EQ(printed.out.find(" 0 failed"), std::string::npos);
 }
 
+TEST_F(VerbsTest, TheShippedModelIsDescribed) {
+  const nlohmann::json info = call({"info", "--run", "demo", "--json"}).json();
+  EXPECT_EQ(info["name"], "demo");
+  EXPECT_EQ(info["step"], 2000);
+  EXPECT_EQ(info["config"]["dim"], 64);
+}
+
 TEST_F(VerbsTest, TrainingWritesARunThatOtherVerbsRead) {
   const std::string run_folder = tiny_run("run", 6);
   const nlohmann::json info = call({"info", "--run", run_folder, "--json"}).json();
