@@ -13,23 +13,6 @@ namespace {
 
 constexpr std::int64_t kRowsAtOnce = 64;
 
-data::Batch part_of(const data::Batch& batch, std::int64_t first, std::int64_t count) {
-  const auto slice = [&](const auto& values) {
-    const auto begin = values.begin() + first * batch.seq;
-    return std::decay_t<decltype(values)>(begin, begin + count * batch.seq);
-  };
-  data::Batch part;
-  part.rows = count;
-  part.seq = batch.seq;
-  part.tokens = slice(batch.tokens);
-  part.positions = slice(batch.positions);
-  part.targets = slice(batch.targets);
-  part.weights = slice(batch.weights);
-  part.answer = slice(batch.answer);
-  part.row_length.assign(batch.row_length.begin() + first, batch.row_length.begin() + first + count);
-  return part;
-}
-
 /// Places of the answers, the same in every row.
 std::vector<std::int64_t> answer_places(const data::Batch& batch) {
   std::vector<std::int64_t> places;
@@ -95,7 +78,7 @@ std::vector<Estimate> accuracy_by_answer(InferenceModel& model, const data::Batc
   std::vector<RowMean> means(places.size());
   for (std::int64_t first = 0; first < rows.rows; first += kRowsAtOnce) {
     if (stop.stop_requested()) throw Cancelled();
-    const data::Batch part = part_of(rows, first, std::min(kRowsAtOnce, rows.rows - first));
+    const data::Batch part = data::row_range(rows, first, std::min(kRowsAtOnce, rows.rows - first));
     const std::vector<std::int32_t> likely = reading.recurrent ? read_token_by_token(model, part, plain, end, stop)
                                                                : read_in_passes(model, part, reading.feedback_passes);
     for (std::int64_t row = 0; row < part.rows; ++row) {

@@ -52,23 +52,6 @@ struct Totals {
   std::vector<PlaceSums> places;  // [computed]
 };
 
-data::Batch row_range(const data::Batch& batch, std::int64_t first, std::int64_t rows) {
-  const auto cut = [&](const auto& values) {
-    const auto begin = values.begin() + first * batch.seq;
-    return std::decay_t<decltype(values)>(begin, begin + rows * batch.seq);
-  };
-  data::Batch part;
-  part.rows = rows;
-  part.seq = batch.seq;
-  part.tokens = cut(batch.tokens);
-  part.positions = cut(batch.positions);
-  part.targets = cut(batch.targets);
-  part.weights = cut(batch.weights);
-  part.answer = cut(batch.answer);
-  part.row_length.assign(batch.row_length.begin() + first, batch.row_length.begin() + first + rows);
-  return part;
-}
-
 /// Some rows without their padding, and the numbers of the last pass over them.
 class Chunk {
  public:
@@ -210,7 +193,7 @@ StabilityCurves measure_stability_curves(kernels::Backend& backend, const Parame
   totals.passes.resize(static_cast<std::size_t>(passes) + 1);
   PassRunner runner(backend, parameters);
   for (std::int64_t first = 0; first < batch.rows; first += at_once) {
-    Chunk chunk(row_range(batch, first, std::min(at_once, batch.rows - first)), shift);
+    Chunk chunk(data::row_range(batch, first, std::min(at_once, batch.rows - first)), shift);
     chunk.start(runner, backend);
     chunk.add_means(0, totals.passes[0]);
     for (int pass = 1; pass <= passes; ++pass) {

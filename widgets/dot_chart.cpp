@@ -29,9 +29,15 @@ double label_width(const std::vector<DotRow>& rows) {
   return width + 14;
 }
 
+/// So many that the error has two digits; without one, four or so digits of the value.
+int decimals_of(const DotValue& dot) {
+  if (!std::isfinite(dot.error) || dot.error <= 0) return std::abs(dot.value) < 1 ? 4 : 2;
+  return std::clamp(1 - static_cast<int>(std::floor(std::log10(dot.error))), 0, 6);
+}
+
 QString value_text(const DotValue& dot) {
   if (!std::isfinite(dot.value)) return QStringLiteral("–");
-  const int decimals = std::abs(dot.value) < 1 ? 4 : 2;
+  const int decimals = decimals_of(dot);
   QString text = QString::number(dot.value, 'f', decimals);
   if (std::isfinite(dot.error)) text += QStringLiteral(" ± ") + QString::number(dot.error, 'f', decimals);
   return text;

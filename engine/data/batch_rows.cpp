@@ -6,6 +6,23 @@
 
 namespace engine::data {
 
+Batch row_range(const Batch& batch, std::int64_t first, std::int64_t count) {
+  const auto slice = [&](const auto& values) {
+    const auto begin = values.begin() + first * batch.seq;
+    return std::decay_t<decltype(values)>(begin, begin + count * batch.seq);
+  };
+  Batch part;
+  part.rows = count;
+  part.seq = batch.seq;
+  part.tokens = slice(batch.tokens);
+  part.positions = slice(batch.positions);
+  part.targets = slice(batch.targets);
+  part.weights = slice(batch.weights);
+  part.answer = slice(batch.answer);
+  part.row_length.assign(batch.row_length.begin() + first, batch.row_length.begin() + first + count);
+  return part;
+}
+
 std::vector<std::int32_t> real_places(const Batch& batch) {
   std::vector<std::int32_t> places;
   places.reserve(batch.tokens.size());

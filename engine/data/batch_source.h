@@ -25,6 +25,8 @@ struct Batch {
   [[nodiscard]] std::int64_t real_tokens() const;
 };
 
+/// Rows [first, first + count) as a batch of their own.
+Batch row_range(const Batch& batch, std::int64_t first, std::int64_t count);
 /// Indices of the tokens that are no padding, in order.
 std::vector<std::int32_t> real_places(const Batch& batch);
 /// The chosen values, in order.

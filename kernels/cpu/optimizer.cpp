@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/adam_factors.h"
 #include "kernels/cpu/backend.h"
 #include "kernels/cpu/blas.h"
 #include "kernels/cpu/row_math.h"
@@ -10,27 +11,6 @@
 
 namespace kernels::cpu {
 namespace {
-
-/// The constants of one AdamW step, with the bias corrections folded in.
-struct AdamFactors {
-  float beta1;
-  float beta2;
-  float keep;          ///< 1 - rate * decay
-  float step_size;     ///< rate / (1 - beta1^step)
-  float moment_scale;  ///< 1 / (1 - beta2^step)
-  float epsilon;
-};
-
-AdamFactors factors_of(const AdamStep& step) {
-  const double t = static_cast<double>(step.step);
-  const double rate = step.rate;
-  return {step.beta1,
-          step.beta2,
-          static_cast<float>(1.0 - rate * static_cast<double>(step.weight_decay)),
-          static_cast<float>(rate / (1.0 - std::pow(static_cast<double>(step.beta1), t))),
-          static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(step.beta2), t))),
-          step.epsilon};
-}
 
 FULLBAND_CLONES void adamw_row(const AdamFactors& f, const float* gradient, std::int64_t n, float* parameter,
                                float* first_moment, float* second_moment) {

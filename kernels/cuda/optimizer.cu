@@ -1,33 +1,13 @@
 // AdamW and the clipping of the global norm, in place. The norm stays on the device: the host waits for nothing.
 #include <cmath>
 
+#include "kernels/adam_factors.h"
 #include "kernels/cuda/backend.h"
 #include "kernels/cuda/squared_norm.cuh"
 #include "kernels/shapes.h"
 
 namespace kernels::cuda {
 namespace {
-
-/// The constants of one AdamW step, with the bias corrections folded in.
-struct AdamFactors {
-  float beta1;
-  float beta2;
-  float keep;          ///< 1 - rate * decay
-  float step_size;     ///< rate / (1 - beta1^step)
-  float moment_scale;  ///< 1 / (1 - beta2^step)
-  float epsilon;
-};
-
-AdamFactors factors_of(const AdamStep& step) {
-  const double t = static_cast<double>(step.step);
-  const double rate = step.rate;
-  return {step.beta1,
-          step.beta2,
-          static_cast<float>(1.0 - rate * static_cast<double>(step.weight_decay)),
-          static_cast<float>(rate / (1.0 - std::pow(static_cast<double>(step.beta1), t))),
-          static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(step.beta2), t))),
-          step.epsilon};
-}
 
 __global__ void adamw_kernel(AdamFactors f, View parameter, ConstView gradient, View first_moment, View second_moment) {
   for_elements(parameter.rows, parameter.cols, [&](std::int64_t r, std::int64_t c) {

@@ -10,29 +10,15 @@
 #include "app/batch_series.h"
 #include "app/question_set.h"
 #include "app/run_library.h"
-#include "tests/app/sample_model.h"
-#include "tests/app/window_fixture.h"
-#include "widgets/banner.h"
+#include "tests/app/analysis_page_fixture.h"
 #include "widgets/number_table.h"
 #include "widgets/plot.h"
 
 namespace app_tests {
 namespace {
 
-class BatchPageTest : public WindowTest {
+class BatchPageTest : public AnalysisPageTest<app::BatchPage> {
  protected:
-  app::BatchPage& page() { return *window_->findChild<app::BatchPage*>(); }
-  bool rests() {
-    return QTest::qWaitFor([&] { return !page().busy(); }, 60'000);
-  }
-  [[nodiscard]] QString message() { return page().findChild<widgets::Banner*>()->message(); }
-  void open_noise() {
-    write_run(folder() / "runs" / "noise", 20);
-    auto chosen = options();
-    chosen.run = (folder() / "runs" / "noise").string();
-    chosen.open_analysis = sample_model;
-    open(chosen);
-  }
   /// A spin box of the page: other pages have ones of the same name.
   void type(const QString& name, const QString& value) {
     for (auto* box : page().findChildren<QSpinBox*>()) {

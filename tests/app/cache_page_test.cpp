@@ -8,28 +8,14 @@
 
 #include "app/analysis_model.h"
 #include "app/run_library.h"
-#include "tests/app/sample_model.h"
-#include "tests/app/window_fixture.h"
-#include "widgets/banner.h"
+#include "tests/app/analysis_page_fixture.h"
 #include "widgets/number_table.h"
 
 namespace app_tests {
 namespace {
 
-class CachePageTest : public WindowTest {
+class CachePageTest : public AnalysisPageTest<app::CachePage> {
  protected:
-  app::CachePage& page() { return *window_->findChild<app::CachePage*>(); }
-  bool rests() {
-    return QTest::qWaitFor([&] { return !page().busy(); }, 60'000);
-  }
-  [[nodiscard]] QString message() { return page().findChild<widgets::Banner*>()->message(); }
-  void open_noise() {
-    write_run(folder() / "runs" / "noise", 20);
-    auto chosen = options();
-    chosen.run = (folder() / "runs" / "noise").string();
-    chosen.open_analysis = sample_model;
-    open(chosen);
-  }
   void type_passes(const QString& text) {
     auto* line = named<QLineEdit>("Numbers of parallel passes");
     line->setFocus();

@@ -7,29 +7,13 @@
 #include <cmath>
 
 #include "app/run_library.h"
-#include "tests/app/sample_model.h"
-#include "tests/app/window_fixture.h"
-#include "widgets/banner.h"
+#include "tests/app/analysis_page_fixture.h"
 #include "widgets/plot.h"
 
 namespace app_tests {
 namespace {
 
-class ChannelPageTest : public WindowTest {
- protected:
-  app::ChannelPage& page() { return *window_->findChild<app::ChannelPage*>(); }
-  bool rests() {
-    return QTest::qWaitFor([&] { return !page().busy(); }, 60'000);
-  }
-  [[nodiscard]] QString message() { return page().findChild<widgets::Banner*>()->message(); }
-  void open_noise() {
-    write_run(folder() / "runs" / "noise", 20);
-    auto chosen = options();
-    chosen.run = (folder() / "runs" / "noise").string();
-    chosen.open_analysis = sample_model;
-    open(chosen);
-  }
-};
+using ChannelPageTest = AnalysisPageTest<app::ChannelPage>;
 
 TEST_F(ChannelPageTest, MeasuresTheShippedModelWhenItIsLookedAt) {
   auto chosen = options();

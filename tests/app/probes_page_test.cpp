@@ -7,15 +7,13 @@
 
 #include "app/analysis_model.h"
 #include "app/run_library.h"
-#include "tests/app/sample_model.h"
-#include "tests/app/window_fixture.h"
-#include "widgets/banner.h"
+#include "tests/app/analysis_page_fixture.h"
 #include "widgets/plot.h"
 
 namespace app_tests {
 namespace {
 
-class ProbesPageTest : public WindowTest {
+class ProbesPageTest : public AnalysisPageTest<app::ProbesPage> {
  protected:
   /// False in a build without the shipped model.
   bool open_demo() {
@@ -23,10 +21,6 @@ class ProbesPageTest : public WindowTest {
     chosen.run = "demo";
     open(chosen);
     return window_->library().has_demo();
-  }
-  app::ProbesPage& page() { return *window_->findChild<app::ProbesPage*>(); }
-  bool rests() {
-    return QTest::qWaitFor([&] { return !page().busy(); }, 60'000);
   }
   void use_few_distractors() { QTest::keyClicks(named<QLineEdit>("Distractors of the sweep"), "0, 2"); }
   /// As the user does: the arrow keys open nothing and choose at once.
@@ -37,7 +31,6 @@ class ProbesPageTest : public WindowTest {
     for (int i = 0; i < index; ++i) QTest::keyClick(box, Qt::Key_Down);
     ASSERT_EQ(box->currentIndex(), index);
   }
-  [[nodiscard]] QString message() { return page().findChild<widgets::Banner*>()->message(); }
 };
 
 TEST_F(ProbesPageTest, MeasuresTheShippedModelWhenItIsLookedAt) {
