@@ -23,6 +23,21 @@ std::filesystem::path temporary_beside(const std::filesystem::path& file) {
   return file.parent_path() / name;
 }
 
+/// What is to be replaced: a link's target, and only ever a file, because a rename puts a file in the place of a
+/// device.
+std::filesystem::path replaceable(const std::filesystem::path& file) {
+  std::error_code error;
+  const bool is_link = std::filesystem::is_symlink(file, error);
+  const std::filesystem::path target = is_link ? std::filesystem::weakly_canonical(file, error) : file;
+  const auto kind = std::filesystem::status(target, error).type();
+  using std::filesystem::file_type;
+  if (kind == file_type::character || kind == file_type::block || kind == file_type::fifo ||
+      kind == file_type::socket) {
+    throw FileError(file.string(), "is not a file; name one that can be replaced");
+  }
+  return target;
+}
+
 int open_output(const std::filesystem::path& file, OutputFile::Mode mode) {
   const int how = mode == OutputFile::Mode::create ? O_TRUNC : O_APPEND;
   return ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
@@ -146,7 +161,7 @@ void OutputFile::close() {
 }
 
 AtomicFile::AtomicFile(std::filesystem::path file)
-    : file_(std::move(file)), stream_(temporary_beside(file_), OutputFile::Mode::create) {}
+    : file_(replaceable(file)), stream_(temporary_beside(file_), OutputFile::Mode::create) {}
 
 AtomicFile::~AtomicFile() {
   if (!committed_) {

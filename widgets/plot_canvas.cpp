@@ -50,14 +50,17 @@ PlotCanvas::PlotCanvas(QWidget* parent) : x_ticker_(new FixedTicker), y_ticker_(
   make_layers();
 }
 
-// From below: regions and bands, grid, curves, marks, crosshair.
+// From below: regions and bands, grid, error bars, curves, marks, crosshair.
 void PlotCanvas::make_layers() {
   plot_->addLayer("under", plot_->layer("grid"), QCustomPlot::limBelow);
+  plot_->addLayer("bars", plot_->layer("grid"), QCustomPlot::limAbove);
   plot_->addLayer("over", plot_->layer("main"), QCustomPlot::limAbove);
   plot_->addLayer("crosshair", plot_->layer("overlay"), QCustomPlot::limBelow);
   plot_->layer("crosshair")->setMode(QCPLayer::lmBuffered);
   underlay_ = new PlotUnderlay(plot_);
   underlay_->setLayer("under");
+  error_bars_ = new PlotErrorBars(plot_);
+  error_bars_->setLayer("bars");
   overlay_ = new PlotOverlay(plot_);
   overlay_->setLayer("over");
   crosshair_ = new PlotCrosshair(plot_);
@@ -69,6 +72,7 @@ void PlotCanvas::show(const PlotScene& scene, const Theme& theme, const QSizeF& 
   plot_->setBackground(QBrush(theme.card));
   header_->show(scene, theme);
   underlay_->show(scene, theme);
+  error_bars_->show(scene, theme);
   overlay_->show(scene, theme, focused_);
   const bool data = scene.has_data() || scene.empty_text.isEmpty();
   set_axis(plot_->xAxis, *x_ticker_, scene.x, scene.log_x(), scene.x_title,

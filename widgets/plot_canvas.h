@@ -40,6 +40,7 @@ class PlotCanvas {
   std::unique_ptr<QCustomPlot> owner_;
   PlotHeader* header_;
   PlotUnderlay* underlay_;
+  PlotErrorBars* error_bars_;
   PlotOverlay* overlay_;
   PlotCrosshair* crosshair_;
   QSharedPointer<FixedTicker> x_ticker_, y_ticker_;

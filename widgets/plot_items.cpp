@@ -33,6 +33,16 @@ bool cut_vertical(const QRectF& rect, double& top, double& bottom) {
 
 }  // namespace
 
+namespace {
+
+bool is_spread(const PlotScene& scene, std::size_t i, Spread kind) {
+  const Series& series = scene.series[i];
+  const bool complete = series.low.size() == series.x.size() && series.high.size() == series.x.size();
+  return scene.visible[i] && complete && series.spread == kind;
+}
+
+}  // namespace
+
 void PlotUnderlay::show(const PlotScene& scene, const Theme& theme) {
   scene_ = &scene;
   theme_ = theme;
@@ -43,11 +53,7 @@ void PlotUnderlay::draw(QCPPainter* painter) {
   painter->setAntialiasing(true);
   draw_regions(painter);
   for (std::size_t i = 0; i < scene_->series.size(); ++i) {
-    const Series& series = scene_->series[i];
-    const bool spread = series.low.size() == series.x.size() && series.high.size() == series.x.size();
-    if (!scene_->visible[i] || !spread) continue;
-    if (series.spread == Spread::band) draw_band(painter, series);
-    if (series.spread == Spread::bars) draw_bars(painter, series);
+    if (is_spread(*scene_, i, Spread::band)) draw_band(painter, scene_->series[i]);
   }
 }
 
@@ -93,7 +99,20 @@ void PlotUnderlay::draw_band(QCPPainter* painter, const Series& series) const {
   painter->setBrush(Qt::NoBrush);
 }
 
-void PlotUnderlay::draw_bars(QCPPainter* painter, const Series& series) const {
+void PlotErrorBars::show(const PlotScene& scene, const Theme& theme) {
+  scene_ = &scene;
+  theme_ = theme;
+}
+
+void PlotErrorBars::draw(QCPPainter* painter) {
+  if (!scene_) return;
+  painter->setAntialiasing(true);
+  for (std::size_t i = 0; i < scene_->series.size(); ++i) {
+    if (is_spread(*scene_, i, Spread::bars)) draw_bars(painter, scene_->series[i]);
+  }
+}
+
+void PlotErrorBars::draw_bars(QCPPainter* painter, const Series& series) const {
   const Mapper map(mParentPlot);
   QPen pen(series_pen(theme_, series.style).color(), 1);
   painter->setPen(pen);

@@ -47,7 +47,7 @@ class PlotHeader : public QCPLayoutElement {
   double complaint_top_ = 0;
 };
 
-/// Shaded regions, bands and error bars, below the curves; geometry is cut at the axis rectangle.
+/// Shaded regions and bands, below the grid; geometry is cut at the axis rectangle.
 class PlotUnderlay : public QCPAbstractItem {
  public:
   explicit PlotUnderlay(QCustomPlot* plot) : QCPAbstractItem(plot) {}
@@ -60,6 +60,22 @@ class PlotUnderlay : public QCPAbstractItem {
  private:
   void draw_regions(QCPPainter* painter) const;
   void draw_band(QCPPainter* painter, const Series& series) const;
+
+  const PlotScene* scene_ = nullptr;
+  Theme theme_;
+};
+
+/// Error bars, between the grid and the curves; cut at the axis rectangle.
+class PlotErrorBars : public QCPAbstractItem {
+ public:
+  explicit PlotErrorBars(QCustomPlot* plot) : QCPAbstractItem(plot) {}
+  void show(const PlotScene& scene, const Theme& theme);
+  double selectTest(const QPointF&, bool, QVariant* = nullptr) const override { return -1; }
+
+ protected:
+  void draw(QCPPainter* painter) override;
+
+ private:
   void draw_bars(QCPPainter* painter, const Series& series) const;
 
   const PlotScene* scene_ = nullptr;

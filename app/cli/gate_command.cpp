@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "app/cli/checks.h"
 #include "app/cli/cli.h"
 #include "app/cli/measured_run.h"
 #include "app/cli/progress_line.h"
@@ -196,10 +197,12 @@ void add_gate_command(CLI::App& app, Action& action) {
   command->add_option("--temperatures", settings.interventions.temperatures, "Gate temperatures, such as 0.5,2")
       ->delimiter(',')
       ->check(CLI::PositiveNumber)
+      ->check(finite_number())
       ->capture_default_str();
   command->add_option("--seed-scales", settings.interventions.seed_scales, "Scales of fused layer-0 inputs")
       ->delimiter(',')
       ->check(CLI::NonNegativeNumber)
+      ->check(finite_number())
       ->capture_default_str();
   command->add_option("--draws", settings.boundary_draws, "Draws of plain lengths for the boundary")
       ->check(CLI::PositiveNumber)

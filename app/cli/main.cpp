@@ -6,8 +6,11 @@
 #include "app/cli/processes.h"
 
 int main(int argc, char** argv) {
-  const int code = app::cli::run(argc, argv, {std::cout, std::cerr, isatty(STDERR_FILENO) == 1});
-  std::cout.flush();
+  int code = app::cli::run(argc, argv, {std::cout, std::cerr, isatty(STDERR_FILENO) == 1});
+  if (!std::cout.flush()) {
+    std::cerr << "fullband-cli: standard output cannot be written; is the disk full?\n";
+    code = 1;
+  }
   app::cli::leave_processes(code);
   return code;
 }

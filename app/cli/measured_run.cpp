@@ -1,4 +1,5 @@
 #include "app/cli/measured_run.h"
+#include "app/cli/checks.h"
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -10,7 +11,9 @@
 namespace app::cli {
 void add_measure_options(CLI::App& command, MeasureOptions& options) {
   command.add_option("--run", options.run, "Run folder, or demo for the shipped model")->capture_default_str();
-  command.add_option("--seed", options.seed, "Seed of prompts and random numbers")->capture_default_str();
+  command.add_option("--seed", options.seed, "Seed of prompts and random numbers")
+      ->check(seed_number())
+      ->capture_default_str();
   command.add_option("--device", options.device, "auto, cpu or cuda:N")->capture_default_str();
   command.add_flag("--json", options.json, "Print one JSON object");
 }

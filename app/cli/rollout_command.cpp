@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/checks.h"
 #include "app/cli/cli.h"
 #include "app/cli/decode_modes.h"
 #include "app/cli/run_source.h"
@@ -94,7 +95,9 @@ void add_rollout_command(CLI::App& app, Action& action) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--top-p", request.sampler.top_p, "1 = off")->check(CLI::Range(0.0, 1.0))->capture_default_str();
-  command->add_option("--seed", request.sampler.seed, "Seed of the sampler")->capture_default_str();
+  command->add_option("--seed", request.sampler.seed, "Seed of the sampler")
+      ->check(seed_number())
+      ->capture_default_str();
   command->add_option("--stop", request.stop_strings, "Stop at this text (repeatable)");
   command->add_option("--fused-passes", request.fused_prefill_passes, "Fused: feedback passes over the prompt")
       ->check(CLI::Range(1, 1000))

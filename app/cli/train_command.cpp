@@ -8,6 +8,7 @@
 #include <optional>
 #include <sstream>
 
+#include "app/cli/checks.h"
 #include "app/cli/cli.h"
 #include "app/cli/processes.h"
 #include "app/cli/progress_line.h"
@@ -140,6 +141,9 @@ int train(TrainOptions& options, const Streams& streams) {
   if (together) options.trainer.device = device_of_process(options.trainer.device);
   const bool quiet = together && options.trainer.group->rank() != 0;
   const std::unique_ptr<engine::TrainingJob> job = make_job(options);
+  if (options.trainer.resume && job->step() == 0 && !quiet) {
+    streams.err << "fullband-cli: the run has no checkpoint yet and begins again\n";
+  }
   const std::int64_t total = job->total_steps();
   Seen seen;
   if (together) {
@@ -168,7 +172,7 @@ void add_train_command(CLI::App& app, Action& action) {
   CLI::Option* recipe = command->add_option("--recipe", options->recipe, "Name of a recipe, or a recipe file");
   command->add_option("--set", options->overrides, "Change a field, for example train.rate=1e-3 (repeatable)");
   command->add_option("--out", options->out, "Run folder")->required();
-  command->add_option("--seed", options->trainer.seed, "Seed")->capture_default_str();
+  command->add_option("--seed", options->trainer.seed, "Seed")->check(seed_number())->capture_default_str();
   command->add_option("--device", options->trainer.device, "auto, cpu or cuda:N")->capture_default_str();
   command->add_option("--threads", options->trainer.threads, "CPU threads, 0 = all")->capture_default_str();
   CLI::Option* resume =

@@ -27,6 +27,10 @@ TEST_F(ArgumentsTest, BadValuesAreRefusedByName) {
   expect_refused(call({"rollout", "--prompt", "x", "--max-tokens", "-3"}), 2, "max-tokens");
   expect_refused(call({"rollout", "--prompt", "x", "--top-p", "2"}), 2, "top-p");
   expect_refused(call({"rollout", "--prompt", "x", "--seed", "many"}), 2, "seed");
+  expect_refused(call({"rollout", "--prompt", "x", "--seed", "-1"}), 2, "seed");
+  expect_refused(call({"evaluate", "--seed", "99999999999999999999"}), 2, "seed");
+  expect_refused(call({"train", "--recipe", "demo", "--seed", "-1", "--out", path("run")}), 2, "seed");
+  expect_refused(call({"gate", "--temperatures", "nan"}), 2, "temperatures");
   expect_refused(call({"evaluate", "--rows", "0"}), 2, "rows");
 }
 

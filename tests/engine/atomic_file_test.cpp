@@ -31,6 +31,22 @@ TEST(AtomicFile, ReplacesAndLeavesNothingElse) {
   EXPECT_EQ(files_in(folder.path()), 1U);
 }
 
+TEST(AtomicFile, ALinkStaysAndItsTargetIsReplaced) {
+  const support::TemporaryFolder folder;
+  write_file_atomically(folder / "target", "one");
+  std::filesystem::create_symlink("target", folder / "link");
+  write_file_atomically(folder / "link", "two");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(read_file(folder / "target"), "two");
+}
+
+TEST(AtomicFile, WhatIsNoFileIsNotReplaced) {
+  const support::TemporaryFolder folder;
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(write_file_atomically(folder / "pipe", "x"), FileError);
+  EXPECT_TRUE(std::filesystem::is_fifo(folder / "pipe"));
+}
+
 TEST(AtomicFile, AFullDiskKeepsTheOldContents) {
   const support::TemporaryFolder folder;
   write_file_atomically(folder / "a", "old");

@@ -425,4 +425,27 @@ TEST(PlotLinkTest, ZoomCrosshairAndFollowGoToAll) {
   EXPECT_EQ(first.x_range(), (Range{10, 20}));
 }
 
+TEST_F(PlotTest, TheGridDoesNotCutErrorBars) {
+  Series bars = line({1, 2, 3}, {0, 0, 0});
+  bars.low = {-5, -5, -5};
+  bars.high = {5, 5, 5};
+  bars.spread = widgets::Spread::bars;
+  plot.set_series({bars});
+  show();
+  const QImage image = pictures::render(plot);
+  int longest = 0;
+  int gaps = 0;
+  for (int column = 0; column < image.width(); ++column) {
+    std::vector<int> rows;
+    for (int row = 60; row < image.height() - 40; ++row) {
+      if (bluish(image.pixelColor(column, row))) rows.push_back(row);
+    }
+    if (static_cast<int>(rows.size()) <= longest) continue;
+    longest = static_cast<int>(rows.size());
+    gaps = rows.back() - rows.front() + 1 - longest;
+  }
+  EXPECT_GT(longest, 100);
+  EXPECT_EQ(gaps, 0) << "grid lines over the bar";
+}
+
 }  // namespace
