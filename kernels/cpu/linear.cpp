@@ -24,7 +24,7 @@ void CpuBackend::linear(ConstView x, ConstView w, View y, Write write) {
   const std::int64_t steps = y.size() * w.cols;
   if (x.rows <= kFewRows || steps <= kSmallProduct) {
     // Decoding reads each weight for few rows: what is shared out is the weight.
-    for_rows(threads_, w.rows, x.rows * w.cols / 8 + w.cols / 4, [&](Range part) {
+    for_rows(threads_, w.rows, x.rows * w.cols / 16, [&](Range part) {
       small_product(x, w.row_range(part.begin, part.count()), write == Write::accumulate,
                     y.column_range(part.begin, part.count()));
     });
