@@ -119,7 +119,7 @@ void train_steps(engine::TrainingJob& job, const TrainOptions& options, const St
 
 /// One of several processes: true when all steps are done. Otherwise process 0 has saved the last whole step.
 bool train_together(engine::TrainingJob& job, const TrainOptions& options, const Streams& streams, Seen& seen) {
-  std::string why = "stopped";
+  std::string why = "The training was told to stop.";
   try {
     train_steps(job, options, streams, seen);
   } catch (const engine::ProcessLost& lost) {

@@ -23,7 +23,8 @@ void CpuBackend::linear(ConstView x, ConstView w, View y, Write write) {
   shapes::linear(x, w, y);
   const std::int64_t steps = y.size() * w.cols;
   if (x.rows <= kFewRows || steps <= kSmallProduct) {
-    // Decoding reads each weight for few rows: what is shared out is the weight.
+    // Decoding reads each weight for few rows: what is shared out is the weight. Waking a thread costs more than a
+    // product of a few microseconds.
     for_rows(threads_, w.rows, x.rows * w.cols / 16, [&](Range part) {
       small_product(x, w.row_range(part.begin, part.count()), write == Write::accumulate,
                     y.column_range(part.begin, part.count()));
