@@ -4,7 +4,7 @@
 build_packages=(
   build-essential cmake ninja-build pkg-config
   qt6-base-dev qt6-svg-dev qt6-qpa-plugins libqcustomplot-dev
-  libeigen3-dev libopenblas-openmp-dev libsentencepiece-dev libxxhash-dev nlohmann-json3-dev libcli11-dev
+  libeigen3-dev libsentencepiece-dev libxxhash-dev nlohmann-json3-dev libcli11-dev
   libgtest-dev libgmock-dev libbenchmark-dev libboost-context-dev
   fonts-dejavu-core
 )

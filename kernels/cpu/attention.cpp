@@ -1,5 +1,6 @@
-// Causal attention inside documents (method page, "The stack"), forward: six queries at a time against chunks of keys,
-// with the running maximum and sum of the online softmax (Milakov and Gimelshein 2018), so that no T x T matrix exists.
+// Causal attention inside documents (method page, "The stack"), forward: eight queries at a time against chunks of
+// keys, with the running maximum and sum of the online softmax (Milakov and Gimelshein 2018), so that no T x T matrix
+// exists.
 #include <algorithm>
 #include <cmath>
 #include <limits>

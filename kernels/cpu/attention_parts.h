@@ -6,8 +6,13 @@
 
 #include "kernels/backend.h"
 #include "kernels/cpu/parallel.h"
+#include "kernels/cpu/transpose.h"
+#include "kernels/cpu/workspace.h"
 
 namespace kernels::cpu {
+
+/// Queries or keys whose products are computed together.
+constexpr std::int64_t kTileRows = 8;
 
 /// Rows of each document.
 void find_documents(ConstIndexView positions, std::vector<Range>& documents);
@@ -27,7 +32,7 @@ inline View head_slice(View x, Range document, std::int64_t head, std::int64_t h
 }
 
 /// to[cols, padded(rows)] = x^T, with zeros where there is no row.
-void pack_transposed(ConstView x, float* to);
+inline void pack_transposed(ConstView x, float* to) { transpose(x, to, padded(x.rows)); }
 /// to[rows, padded(cols)] = x, with zeros where there is no column.
 void pack_rows(ConstView x, float* to);
 void unpack_rows(const float* from, View x);

@@ -5,11 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/cpu/blas.h"
-
 namespace kernels::cpu {
-
-CpuBackend::CpuBackend(int threads) : threads_(threads) { prepare_blas(); }
 
 DeviceInfo CpuBackend::info() const {
   DeviceInfo info;

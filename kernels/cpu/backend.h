@@ -1,4 +1,4 @@
-// The CPU backend: float32, CBLAS products, OpenMP over rows. One source file an operation group, named as in
+// The CPU backend: float32, rows shared out over a team of threads. One source file an operation group, named as in
 // kernels/backend.h.
 #pragma once
 
@@ -6,6 +6,7 @@
 
 #include "kernels/backend.h"
 #include "kernels/cpu/parallel.h"
+#include "kernels/cpu/product.h"
 #include "kernels/cpu/rope_table.h"
 #include "kernels/cpu/workspace.h"
 
@@ -14,7 +15,7 @@ namespace kernels::cpu {
 class CpuBackend final : public Backend {
  public:
   /// `threads` >= 1
-  explicit CpuBackend(int threads);
+  explicit CpuBackend(int threads) : threads_(threads) {}
 
   [[nodiscard]] DeviceInfo info() const override;
   [[nodiscard]] Buffer allocate(std::int64_t bytes) override;
@@ -80,6 +81,10 @@ class CpuBackend final : public Backend {
  private:
   /// One workspace row of `cols` floats a part, zeroed: where the parts of a reduction over rows add up.
   float* zeroed_partials(int parts, std::int64_t cols);
+
+  /// b[depth, cols], or the transpose of b[cols, depth], as the right operand of products; `to` holds panel_floats().
+  Panels packed(ConstView b, float* to) const;
+  Panels packed_transposed(ConstView b, float* to) const;
 
   /// Sum of squares in double precision, over pieces of a fixed size and therefore the same for every thread count.
   double squared_norm(ConstView x);

@@ -1,58 +1,66 @@
-// Products with a weight: parts of the rows, each a single-threaded product.
+// Products with a weight, shared out by rows of the result.
 #include <algorithm>
 
 #include "kernels/cpu/backend.h"
-#include "kernels/cpu/blas.h"
+#include "kernels/cpu/product.h"
 #include "kernels/cpu/small_product.h"
 #include "kernels/shapes.h"
 
 namespace kernels::cpu {
 namespace {
 
-// Below one million multiply-adds OpenBLAS takes another kernel, with another order of summation. Nothing that small is
-// given to it, so that a row's bits do not depend on its batch or on the threads.
+// So few rows do not pay for packing the weight. Decoding's batches are this small, and each of their rows has the same
+// bits as alone.
 constexpr std::int64_t kFewRows = 64;
-constexpr std::int64_t kSmallProduct = 4 * 1000 * 1000;
-constexpr std::int64_t kSmallestPart = 1100 * 1000;
-
-float beta_of(Write write) { return write == Write::assign ? 0.0F : 1.0F; }
 
 }  // namespace
 
 void CpuBackend::linear(ConstView x, ConstView w, View y, Write write) {
   shapes::linear(x, w, y);
-  const std::int64_t steps = y.size() * w.cols;
-  if (x.rows <= kFewRows || steps <= kSmallProduct) {
+  const bool accumulate = write == Write::accumulate;
+  if (x.rows <= kFewRows) {
     // Decoding reads each weight for few rows: what is shared out is the weight. Waking a thread costs more than a
     // product of a few microseconds.
     for_rows(threads_, w.rows, x.rows * w.cols / 16, [&](Range part) {
-      small_product(x, w.row_range(part.begin, part.count()), write == Write::accumulate,
-                    y.column_range(part.begin, part.count()));
+      small_product(x, w.row_range(part.begin, part.count()), accumulate, y.column_range(part.begin, part.count()));
     });
     return;
   }
-  const SingleThreadedBlas guard;
-  const int most = static_cast<int>(std::min<std::int64_t>(threads_, steps / kSmallestPart));
-  for_rows(most, y.rows, w.rows * w.cols / 16, [&](Range part) {
-    product_nt(1.0F, x.row_range(part.begin, part.count()), w, beta_of(write), y.row_range(part.begin, part.count()));
+  const Panels weight = packed_transposed(w, workspace_.floats(panel_floats(w.cols, w.rows)));
+  for_rows(threads_, y.rows, w.rows * w.cols / 16, [&](Range part) {
+    product(plain_left(x.row_range(part.begin, part.count())), weight, w.cols, accumulate,
+            y.row_range(part.begin, part.count()));
   });
 }
 
 void CpuBackend::linear_backward_input(ConstView dy, ConstView w, View dx, Write write) {
   shapes::linear_backward_input(dy, w, dx);
-  const SingleThreadedBlas guard;
+  const Panels weight = packed(w, workspace_.floats(panel_floats(w.rows, w.cols)));
   for_rows(threads_, dx.rows, w.rows * w.cols / 16, [&](Range part) {
-    product_nn(1.0F, dy.row_range(part.begin, part.count()), w, beta_of(write), dx.row_range(part.begin, part.count()));
+    product(plain_left(dy.row_range(part.begin, part.count())), weight, w.rows, write == Write::accumulate,
+            dx.row_range(part.begin, part.count()));
   });
 }
 
 void CpuBackend::linear_backward_weight(ConstView dy, ConstView x, View dw, Write write) {
   shapes::linear_backward_weight(dy, x, dw);
-  const SingleThreadedBlas guard;
+  const Panels inputs = in_place_or_packed(x, workspace_.floats(in_place_floats(x)));
   for_rows(threads_, dw.rows, dy.rows * dw.cols / 16, [&](Range part) {
-    product_tn(1.0F, dy.column_range(part.begin, part.count()), x, beta_of(write),
-               dw.row_range(part.begin, part.count()));
+    product(transposed_left(dy.column_range(part.begin, part.count())), inputs, dy.rows, write == Write::accumulate,
+            dw.row_range(part.begin, part.count()));
   });
+}
+
+Panels CpuBackend::packed(ConstView b, float* to) const {
+  for_rows(threads_, panel_count(b.cols), kPanel * b.rows / 8,
+           [&](Range part) { pack_panels(b, part.begin, part.count(), to); });
+  return packed_panels(to, b.rows);
+}
+
+Panels CpuBackend::packed_transposed(ConstView b, float* to) const {
+  for_rows(threads_, panel_count(b.rows), kPanel * b.cols / 4,
+           [&](Range part) { pack_panels_transposed(b, part.begin, part.count(), to); });
+  return packed_panels(to, b.cols);
 }
 
 }  // namespace kernels::cpu

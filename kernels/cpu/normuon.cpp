@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "kernels/cpu/backend.h"
-#include "kernels/cpu/blas.h"
+#include "kernels/cpu/product.h"
 #include "kernels/cpu/row_math.h"
 #include "kernels/cpu/simd.h"
 #include "kernels/shapes.h"
@@ -36,29 +36,59 @@ FULLBAND_CLONES void momentum_row(const float* gradient, float beta, std::int64_
   for (std::int64_t i = 0; i < n; ++i) momentum[i] = beta * momentum[i] + (1.0F - beta) * gradient[i];
 }
 
-/// Scratch of the iteration, all contiguous: x and next are wide or square, gram and polynomial [short, short].
+/// Memory of the iteration, all contiguous: x and next [short, long], the others [short, short], and packed operands.
 struct Scratch {
   View x;
   View next;
   View gram;
-  View polynomial;
+  View linear;      ///< b + c g
+  View polynomial;  ///< g (b + c g)
+  float* operands;
+
+  static std::int64_t square_floats(std::int64_t small) { return padded(small * small); }
+  static std::int64_t operand_floats(std::int64_t small, std::int64_t large) {
+    return panel_floats(large, small) + panel_floats(small, small) + panel_floats(small, large);
+  }
+  static std::int64_t floats(std::int64_t small, std::int64_t large) {
+    return 2 * padded(small * large) + 3 * square_floats(small) + operand_floats(small, large);
+  }
+  Scratch(float* data, std::int64_t small, std::int64_t large)
+      : x{data, small, large, large},
+        next{data + padded(small * large), small, large, large},
+        gram{next.data + padded(small * large), small, small, small},
+        linear{gram.data + square_floats(small), small, small, small},
+        polynomial{linear.data + square_floats(small), small, small, small},
+        operands(polynomial.data + square_floats(small)) {}
 };
+
+/// Rows of g = x x^T and of b + c g.
+void gram_rows(const Scratch& s, Panels transposed_x, Range part) {
+  const View gram = s.gram.row_range(part.begin, part.count());
+  const View linear = s.linear.row_range(part.begin, part.count());
+  product(plain_left(s.x.row_range(part.begin, part.count())), transposed_x, s.x.cols, false, gram);
+  copy_scaled(gram, kC, false, linear);
+  for (std::int64_t r = 0; r < linear.rows; ++r) linear.row(r)[part.begin + r] += kB;
+}
+
+/// Rows of g (b + c g) and of a x + g (b + c g) x.
+void next_rows(const Scratch& s, Panels linear, Panels x, Range part) {
+  const View polynomial = s.polynomial.row_range(part.begin, part.count());
+  const View next = s.next.row_range(part.begin, part.count());
+  product(plain_left(s.gram.row_range(part.begin, part.count())), linear, s.gram.cols, false, polynomial);
+  copy_scaled(s.x.row_range(part.begin, part.count()), kA, false, next);
+  product(plain_left(polynomial), x, polynomial.cols, true, next);
+}
 
 /// One step: x <- a x + (b g + c g g) x with g = x x^T. Each product is shared out by its rows.
 void newton_schulz_step(int threads, Scratch& s) {
-  const std::int64_t small = s.gram.rows;
-  for_rows(threads, small, small * s.x.cols / 16, [&](Range part) {
-    product_nt(1.0F, s.x.row_range(part.begin, part.count()), s.x, 0.0F, s.gram.row_range(part.begin, part.count()));
-  });
-  for_rows(threads, small, small * (small + s.x.cols) / 16, [&](Range part) {
-    const View gram = s.gram.row_range(part.begin, part.count());
-    const View polynomial = s.polynomial.row_range(part.begin, part.count());
-    const View next = s.next.row_range(part.begin, part.count());
-    copy_scaled(gram, kB, false, polynomial);
-    product_nn(kC, gram, s.gram, 1.0F, polynomial);
-    copy_scaled(s.x.row_range(part.begin, part.count()), kA, false, next);
-    product_nn(1.0F, polynomial, s.x, 1.0F, next);
-  });
+  const std::int64_t small = s.x.rows, large = s.x.cols;
+  pack_panels_transposed(s.x, 0, panel_count(small), s.operands);
+  const Panels transposed_x = packed_panels(s.operands, large);
+  for_rows(threads, small, small * large / 16, [&](Range part) { gram_rows(s, transposed_x, part); });
+  float* plain = s.operands + panel_floats(large, small);
+  const Panels linear = in_place_or_packed(s.linear, plain);
+  const Panels x = in_place_or_packed(s.x, plain + panel_floats(small, small));
+  for_rows(threads, small, small * (small + large) / 16, [&](Range part) { next_rows(s, linear, x, part); });
   std::swap(s.x, s.next);
 }
 
@@ -89,13 +119,8 @@ void CpuBackend::normuon(View parameter, ConstView gradient, View momentum, View
   const bool transpose = parameter.rows > parameter.cols;
   // Before the matrices take the workspace, since the norm uses it too.
   const auto factor = static_cast<float>(1.0 / (std::sqrt(squared_norm(momentum)) + 1e-7));
-  const std::int64_t wide = padded(small * large);
-  const std::int64_t square = padded(small * small);
-  float* data = workspace_.floats(2 * wide + 2 * square);
-  Scratch s{View{data, small, large, large}, View{data + wide, small, large, large},
-            View{data + 2 * wide, small, small, small}, View{data + 2 * wide + square, small, small, small}};
+  Scratch s(workspace_.floats(Scratch::floats(small, large)), small, large);
   copy_scaled(momentum, factor, transpose, s.x);
-  const SingleThreadedBlas guard;
   for (int i = 0; i < kIterations; ++i) newton_schulz_step(threads_, s);
   const View o{s.next.data, parameter.rows, parameter.cols, parameter.cols};
   copy_scaled(s.x, 1.0F, transpose, o);

@@ -4,7 +4,6 @@
 
 #include "kernels/adam_factors.h"
 #include "kernels/cpu/backend.h"
-#include "kernels/cpu/blas.h"
 #include "kernels/cpu/row_math.h"
 #include "kernels/cpu/simd.h"
 #include "kernels/shapes.h"

@@ -1,7 +1,5 @@
 #include "kernels/cpu/thread_team.h"
 
-#include <omp.h>
-
 namespace kernels::cpu {
 namespace {
 
@@ -59,7 +57,6 @@ void ThreadTeam::run(int size, Call call, const void* body) {
 }
 
 void ThreadTeam::help(Helper& helper, int index) {
-  omp_set_num_threads(1);  // products called here stay here
   for (std::int64_t next = 1;; ++next) {
     helper.jobs.wait_for(next);
     const Job job = job_;

@@ -1,4 +1,4 @@
-// The threads that help a thread with an operation. OpenMP's own keep spinning while they wait, which makes training
+// The threads that help a thread with an operation. Those of OpenMP keep spinning while they wait, which makes training
 // many times slower beside a busy program; these look for work for some microseconds and then sleep.
 #pragma once
 

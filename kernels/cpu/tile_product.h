@@ -1,4 +1,5 @@
-// The small matrix product inside attention: a few rows at a time, operands in cache, results in registers.
+// The innermost matrix product of the CPU: sums of a tile stay in registers over the whole depth. Attention calls it on
+// operands in cache, and whole products are made of it (product.h).
 #pragma once
 
 #include <cstdint>
@@ -6,8 +7,6 @@
 #include "kernels/cpu/simd.h"
 
 namespace kernels::cpu {
-
-constexpr std::int64_t kTileRows = 6;  ///< rows that one tile product computes at most
 
 /// Left operand: element (i, k) is data[i * row_stride + k * depth_stride], so that a transpose costs nothing.
 struct TileLeft {
@@ -22,15 +21,19 @@ struct TileRight {
   std::int64_t stride;
 };
 
-/// Rows 1..kTileRows, columns a multiple of kLanes, any depth.
+/// Any rows, columns a multiple of kLanes, any depth.
 struct TileSize {
   std::int64_t rows;
   std::int64_t cols;
   std::int64_t depth;
 };
 
-/// c[rows, cols] (=, or += when `accumulate`) left[rows, depth] right[depth, cols]
+/// c[rows, cols] (=, or += when `accumulate`) left[rows, depth] right[depth, cols]. Each element is summed in the order
+/// of the depth, beginning with what it held, whatever the processor and the other elements are.
 void tile_product(const TileSize& size, TileLeft left, TileRight right, bool accumulate, float* c,
                   std::int64_t c_stride);
+/// What tile_product() does on processors without AVX-512: the same bits where both fuse their multiply-adds.
+void narrow_tile_product(const TileSize& size, TileLeft left, TileRight right, bool accumulate, float* c,
+                         std::int64_t c_stride);
 
 }  // namespace kernels::cpu

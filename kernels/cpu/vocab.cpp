@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "kernels/cpu/backend.h"
-#include "kernels/cpu/blas.h"
 #include "kernels/cpu/fast_math.h"
+#include "kernels/cpu/product.h"
 #include "kernels/cpu/row_math.h"
 #include "kernels/cpu/simd.h"
 #include "kernels/shapes.h"
@@ -53,29 +53,37 @@ void row_loss(const HeadLoss& args, std::int64_t n, bool with_gradient, float* l
   logits[target] -= w;
 }
 
-float beta_of(Write write) { return write == Write::assign ? 0.0F : 1.0F; }
-
 /// Rows of a chunk: enough for a fast product, few enough for the cache.
 std::int64_t chunk_rows(std::int64_t vocab) { return std::clamp<std::int64_t>(262144 / vocab / 16 * 16, 128, 512); }
 
-/// One thread's share of the loss: its scratch for a chunk of logits and its part of the weight gradient.
+/// The output weight as a right operand: of the logits, and of the states' gradient.
+struct HeadOperands {
+  Panels transposed;
+  Panels plain;
+};
+
+/// One thread's share of the loss: its scratch for a chunk of logits and of states, and its part of the weight
+/// gradient.
 struct LossPart {
   float* logits;
+  float* states;
   View d_weight;
 };
 
-void chunk_loss(const HeadLoss& args, Range rows, bool first, const LossPart& part) {
+void chunk_loss(const HeadLoss& args, const HeadOperands& weight, Range rows, bool first, const LossPart& part) {
   const bool with_gradient = args.d_states.present() || args.d_weight.present();
   const ConstView states = args.states.row_range(rows.begin, rows.count());
   const std::int64_t vocab = args.weight.rows;
   const View logits{part.logits, rows.count(), vocab, padded(vocab)};
-  product_nt(1.0F, states, args.weight, 0.0F, logits);
+  product(plain_left(states), weight.transposed, states.cols, false, logits);
   for (std::int64_t i = 0; i < rows.count(); ++i) row_loss(args, rows.begin + i, with_gradient, logits.row(i));
   if (args.d_states.present()) {
-    product_nn(1.0F, logits, args.weight, beta_of(args.d_states_write),
-               args.d_states.row_range(rows.begin, rows.count()));
+    product(plain_left(logits), weight.plain, vocab, args.d_states_write == Write::accumulate,
+            args.d_states.row_range(rows.begin, rows.count()));
   }
-  if (args.d_weight.present()) product_tn(1.0F, logits, states, first ? 0.0F : 1.0F, part.d_weight);
+  if (args.d_weight.present()) {
+    product(transposed_left(logits), in_place_or_packed(states, part.states), rows.count(), !first, part.d_weight);
+  }
 }
 
 /// d_weight (=, +=) the parts, in their order.
@@ -111,19 +119,24 @@ void CpuBackend::head_loss(const HeadLoss& args) {
   const std::int64_t chunk = std::min(chunk_rows(vocab), largest_part);
   const std::int64_t logit_floats = chunk * padded(vocab);
   const std::int64_t weight_floats = args.d_weight.present() ? vocab * padded(width) : 0;
-  float* scratch = workspace_.floats(team * (logit_floats + weight_floats));
-  float* weight_parts = scratch + team * logit_floats;
-  const SingleThreadedBlas guard;
+  const std::int64_t state_floats = padded(in_place_floats(args.states.row_range(0, chunk)));
+  const std::int64_t part_floats = logit_floats + state_floats + weight_floats;
+  const std::int64_t transposed_floats = panel_floats(width, vocab);
+  float* scratch = workspace_.floats(team * part_floats + transposed_floats + in_place_floats(args.weight));
+  float* transposed = scratch + team * part_floats;
+  const HeadOperands weight{packed_transposed(args.weight, transposed),
+                            in_place_or_packed(args.weight, transposed + transposed_floats)};
+  const auto weight_part = [&](int index) { return scratch + index * part_floats + logit_floats + state_floats; };
   run_team(team, [&](int index) {
-    const LossPart own{scratch + index * logit_floats,
-                       View{weight_parts + index * weight_floats, vocab, width, padded(width)}};
+    float* own_scratch = scratch + index * part_floats;
+    const LossPart own{own_scratch, own_scratch + logit_floats, View{weight_part(index), vocab, width, padded(width)}};
     const Range part = part_of(rows, index, team);
     for (std::int64_t begin = part.begin; begin < part.end; begin += chunk) {
-      chunk_loss(args, {begin, std::min(part.end, begin + chunk)}, begin == part.begin, own);
+      chunk_loss(args, weight, {begin, std::min(part.end, begin + chunk)}, begin == part.begin, own);
     }
   });
   if (args.d_weight.present()) {
-    reduce_weight_parts(weight_parts, team, weight_floats, args.d_weight, args.d_weight_write, threads_);
+    reduce_weight_parts(weight_part(0), team, part_floats, args.d_weight, args.d_weight_write, threads_);
   }
 }
 

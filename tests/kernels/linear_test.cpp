@@ -36,7 +36,7 @@ struct Sizes {
 };
 // Empty, one row (decoding), odd, narrow, wide, and large enough for several threads.
 constexpr Sizes kSizes[] = {{0, 5, 7},    {1, 20, 31},   {1, 64, 700},  {2, 33, 900},    {37, 20, 13}, {3, 1, 1},
-                            {5, 16, 150}, {300, 48, 96}, {700, 64, 17}, {513, 100, 130}, {64, 600, 5}};
+                            {5, 16, 150}, {300, 48, 96}, {700, 64, 17}, {513, 100, 130}, {64, 600, 5}, {150, 530, 45}};
 
 class LinearTest : public support::BackendTest {};
 

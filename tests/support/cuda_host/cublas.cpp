@@ -1,5 +1,4 @@
-#include <cblas.h>
-
+#include <Eigen/Core>
 #include <vector>
 
 #include "tests/support/cuda_host/cublas_v2.h"
@@ -23,7 +22,14 @@ const float* as_float(const void* data, cudaDataType type, std::int64_t count, s
 /// Elements from the first to the last of a column-major matrix.
 std::int64_t extent(std::int64_t rows, std::int64_t cols, std::int64_t stride) { return (cols - 1) * stride + rows; }
 
-CBLAS_TRANSPOSE side(cublasOperation_t op) { return op == CUBLAS_OP_T ? CblasTrans : CblasNoTrans; }
+using ColumnMajor = Eigen::Map<const Eigen::MatrixXf, 0, Eigen::OuterStride<>>;
+
+/// op(x)[rows, cols], of a column-major matrix.
+Eigen::MatrixXf operand(const float* data, cublasOperation_t op, std::int64_t rows, std::int64_t cols,
+                        std::int64_t stride) {
+  if (op == CUBLAS_OP_N) return ColumnMajor(data, rows, cols, Eigen::OuterStride<>(stride));
+  return ColumnMajor(data, cols, rows, Eigen::OuterStride<>(stride)).transpose();
+}
 
 }  // namespace
 
@@ -62,10 +68,16 @@ cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t op_a, cu
     std::vector<float> a_room, b_room;
     const std::int64_t a_size = op_a == CUBLAS_OP_N ? extent(m, k, lda) : extent(k, m, lda);
     const std::int64_t b_size = op_b == CUBLAS_OP_N ? extent(k, n, ldb) : extent(n, k, ldb);
-    cblas_sgemm(CblasColMajor, side(op_a), side(op_b), static_cast<blasint>(m), static_cast<blasint>(n),
-                static_cast<blasint>(k), scale, as_float(a, a_type, a_size, a_room), static_cast<blasint>(lda),
-                as_float(b, b_type, b_size, b_room), static_cast<blasint>(ldb), keep, static_cast<float*>(c),
-                static_cast<blasint>(ldc));
+    const Eigen::MatrixXf left = operand(as_float(a, a_type, a_size, a_room), op_a, m, k, lda);
+    const Eigen::MatrixXf right = operand(as_float(b, b_type, b_size, b_room), op_b, k, n, ldb);
+    Eigen::Map<Eigen::MatrixXf, 0, Eigen::OuterStride<>> result(static_cast<float*>(c), m, n,
+                                                                Eigen::OuterStride<>(ldc));
+    // beta 0 overwrites c whatever it held.
+    if (keep == 0.0F) {
+      result.noalias() = scale * (left * right);
+    } else {
+      result = keep * result + scale * (left * right);
+    }
     return std::string();
   });
   return CUBLAS_STATUS_SUCCESS;
