@@ -4,8 +4,10 @@
 #include <QResizeEvent>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 #include "app/chart_series.h"
+#include "app/thread_clock.h"
 #include "widgets/card.h"
 #include "widgets/pass_schedule_strip.h"
 #include "widgets/plot.h"
@@ -15,10 +17,11 @@ namespace app {
 namespace {
 
 constexpr int kGap = 12;
-constexpr int kShortestWait = 100;  // ms between two drawings of live values
+constexpr int kShortestWait = 170;  // ms between two drawings of live values
 constexpr int kLongestWait = 2000;
-constexpr int kFourColumns = 1100;  // px from which the small charts stand in one row
-constexpr int kTwoColumns = 540;    // and in two
+constexpr double kDrawingShare = 0.03;  // of a core, which the training wants for itself
+constexpr int kFourColumns = 1100;      // px from which the small charts stand in one row
+constexpr int kTwoColumns = 540;        // and in two
 constexpr int kNarrowest = 260;
 
 }  // namespace
@@ -60,7 +63,7 @@ TrainingCharts::TrainingCharts(QWidget* parent)
   arrange(2);
 
   soon_.setSingleShot(true);
-  connect(&soon_, &QTimer::timeout, this, &TrainingCharts::update_now);
+  connect(&soon_, &QTimer::timeout, this, &TrainingCharts::draw_values);
   connect(loss_, &widgets::Plot::following_changed, this, &TrainingCharts::following_changed);
 }
 
@@ -117,13 +120,35 @@ void TrainingCharts::set_view(const ChartView& view) {
 }
 
 void TrainingCharts::values_changed() {
-  if (!soon_.isActive()) soon_.start(soon_.interval() < kShortestWait ? kShortestWait : soon_.interval());
+  if (!isVisible()) {
+    behind_ = true;
+    return;
+  }
+  if (soon_.isActive()) return;
+  const std::int64_t left = drawn_.isValid() ? wait_ - drawn_.elapsed() : 0;
+  left > 0 ? soon_.start(static_cast<int>(left)) : draw_values();
 }
 
-// A long run takes longer to draw: the wait grows with it, so that the window stays free.
+void TrainingCharts::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  if (std::exchange(behind_, false)) update_now();
+}
+
+void TrainingCharts::set_live(bool live) {
+  for (widgets::Plot* plot : plots_) plot->set_live(live);
+}
+
+// What takes longer to draw is drawn less often: the training keeps its share of the machine.
+void TrainingCharts::draw_values() {
+  const double before = thread_milliseconds();
+  update_now();
+  for (widgets::Plot* plot : plots_) plot->render_now();
+  const double cost = (thread_milliseconds() - before) / kDrawingShare;
+  wait_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(cost), kShortestWait, kLongestWait);
+  drawn_.start();
+}
+
 void TrainingCharts::update_now() {
-  QElapsedTimer clock;
-  clock.start();
   ChartInput input;
   input.x = view_.x;
   for (const ShownRun& run : runs_) {
@@ -138,7 +163,6 @@ void TrainingCharts::update_now() {
   gradient_->set_series(gradient_series(input));
   speed_->set_series(speed_series(input));
   update_strip();
-  soon_.setInterval(std::clamp(static_cast<int>(6 * clock.elapsed()), kShortestWait, kLongestWait));
 }
 
 void TrainingCharts::update_strip() {

@@ -5,6 +5,7 @@
 #include <QElapsedTimer>
 #include <QTimer>
 #include <QWidget>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -36,9 +37,12 @@ class TrainingCharts : public QWidget {
   /// The first run is the selected one: the schedule strip is its own.
   void set_runs(std::vector<ShownRun> runs);
   void set_view(const ChartView& view);
-  /// Values of a shown run have changed: redrawn soon, however often this is called.
+  /// Values of a shown run have changed: redrawn at once or soon, however often this is called, and at the latest when
+  /// the charts are seen again.
   void values_changed();
-  /// Draws what waits now.
+  /// While a training runs: lines that are quick to draw.
+  void set_live(bool live);
+  /// Gives the plots the present values now.
   void update_now();
   void follow();
   [[nodiscard]] bool following() const;
@@ -51,11 +55,13 @@ class TrainingCharts : public QWidget {
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
 
  private:
   widgets::Plot* add_plot(const QString& title, const QString& y_title);
   void arrange(int columns);
   void update_strip();
+  void draw_values();
 
   std::vector<ShownRun> runs_;
   ChartView view_;
@@ -72,6 +78,9 @@ class TrainingCharts : public QWidget {
   QGridLayout* grid_;
   int columns_ = 0;
   QTimer soon_;
+  QElapsedTimer drawn_;    ///< since values were drawn last
+  std::int64_t wait_ = 0;  ///< ms from one drawing of values to the next
+  bool behind_ = false;    ///< values came while nobody saw the charts
 };
 
 }  // namespace app

@@ -13,6 +13,7 @@ namespace app {
 namespace {
 
 constexpr int kPollMilliseconds = 40;
+constexpr int kTellMilliseconds = 150;  // numbers that change faster cannot be read
 constexpr std::size_t kRecentSteps = 50;
 
 /// A recipe's name as part of a folder's name: nothing that a file system could take amiss.
@@ -174,21 +175,31 @@ void TrainingController::read_again() {
   });
 }
 
+void TrainingController::take_values() {
+  if (reading_again_) {
+    const std::int64_t first = now_.steps.empty() ? now_.step : now_.steps.front().step;
+    const auto is_replaced = [first](const auto& metrics) { return metrics.step >= first; };
+    std::erase_if(live_->steps, is_replaced);
+    std::erase_if(live_->validations, is_replaced);
+    reading_again_ = false;
+  }
+  add_snapshot(*live_, now_);
+  untold_ = true;
+  if (now_.overflowed) read_again();
+}
+
+void TrainingController::tell_if_due(bool now) {
+  if (!untold_ || (!now && told_.isValid() && !told_.hasExpired(kTellMilliseconds))) return;
+  untold_ = false;
+  told_.start();
+  emit progressed();
+}
+
 void TrainingController::poll() {
   const engine::TrainingState before = now_.state;
   now_ = session_.poll();
-  if (live_ && (!now_.steps.empty() || !now_.validations.empty())) {
-    if (reading_again_) {
-      const std::int64_t first = now_.steps.empty() ? now_.step : now_.steps.front().step;
-      const auto is_replaced = [first](const auto& metrics) { return metrics.step >= first; };
-      std::erase_if(live_->steps, is_replaced);
-      std::erase_if(live_->validations, is_replaced);
-      reading_again_ = false;
-    }
-    add_snapshot(*live_, now_);
-    if (now_.overflowed) read_again();
-    emit progressed();
-  }
+  if (live_ && (!now_.steps.empty() || !now_.validations.empty())) take_values();
+  tell_if_due(now_.state != before);
   if (now_.state != before) emit state_changed();
   if (busy()) return;
   timer_.stop();

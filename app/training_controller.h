@@ -1,7 +1,8 @@
 // Drives one training for the window: starts jobs in new run folders, reads the mailbox 25 times a second, keeps the
-// live values, and knows which command makes sense now. Has no widgets.
+// live values and tells of them six times a second, and knows which command makes sense now. Has no widgets.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <QTimer>
 #include <cstdint>
@@ -73,7 +74,7 @@ class TrainingController : public QObject {
   void poll();
 
  signals:
-  void progressed();     ///< new values
+  void progressed();     ///< new values; not more often than they can be read
   void state_changed();  ///< the state, or how the training ended
   void started(const QString& key);
 
@@ -81,6 +82,8 @@ class TrainingController : public QObject {
   bool launch(const TrainingRequest& request, RunData run);
   void start_again(std::uint64_t seed);
   void read_again();
+  void take_values();
+  void tell_if_due(bool now);
   [[nodiscard]] std::filesystem::path free_folder(const std::string& name, std::uint64_t seed) const;
 
   JobMaker make_job_;
@@ -91,6 +94,8 @@ class TrainingController : public QObject {
   std::shared_ptr<RunData> live_;
   std::shared_ptr<LiveModel> live_model_ = std::make_shared<LiveModel>();
   bool reading_again_ = false;
+  bool untold_ = false;  ///< values that came since the last progressed()
+  QElapsedTimer told_;
   QTimer timer_;
   Background background_;
   engine::TrainingSession session_;  // last: its thread ends first

@@ -213,6 +213,7 @@ void TrainingPage::state_changed() {
   const engine::TrainingSnapshot& now = controller_.now();
   const QString message = QString::fromStdString(now.message);
   recipe_->set_locked(controller_.busy());
+  charts_->set_live(controller_.busy());
   if (now.state == TrainingState::starting) banner_->dismiss();
   if (now.state == TrainingState::failed) show_error(message);
   if (now.state == TrainingState::paused && now.non_finite) {

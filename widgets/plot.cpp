@@ -109,6 +109,11 @@ void Plot::set_reference_lines(std::vector<ReferenceLine> lines) {
   schedule();
 }
 
+void Plot::set_live(bool live) {
+  if (!state_->canvas.set_live(live)) return;
+  schedule();
+}
+
 void Plot::set_cursor_line(std::optional<double> x) {
   if (x == state_->scene.cursor_line) return;
   state_->scene.cursor_line = x;
@@ -168,7 +173,7 @@ void Plot::zoom_by(double share) {
 void Plot::set_crosshair(std::optional<double> x) {
   if (x == state_->crosshair) return;
   state_->crosshair = x;
-  if (isVisible()) state_->canvas.show_crosshair(state_->scene, theme_of(palette()), x);
+  if (isVisible()) state_->canvas.move_crosshair(state_->scene, theme_of(palette()), x);
 }
 
 std::optional<double> Plot::crosshair() const { return state_->crosshair; }
@@ -196,8 +201,8 @@ void Plot::render_now() {
   if (!isVisible() || size().isEmpty()) return;  // showEvent or resizeEvent catches up
   const Theme& theme = theme_of(palette());
   state_->canvas.show(state_->scene, theme, QSizeF(size()));
+  state_->canvas.set_crosshair(state_->scene, theme, state_->crosshair);
   state_->canvas.replot();
-  state_->canvas.show_crosshair(state_->scene, theme, state_->crosshair);
   ++state_->replots;
 }
 

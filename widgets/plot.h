@@ -76,6 +76,9 @@ class Plot : public QWidget, public FigureSource {
   void set_y_limits(std::optional<Range> limits);
   void set_regions(std::vector<Region> regions);
   void set_reference_lines(std::vector<ReferenceLine> lines);
+  /// While values keep coming lines are as thin as a pen can draw fast; at rest the few points of a short curve get a
+  /// wider one.
+  void set_live(bool live);
   /// A vertical line at x (the present step); nothing: none.
   void set_cursor_line(std::optional<double> x);
 

@@ -136,9 +136,9 @@ void PlotCanvas::add_line(const PlotScene& scene, const std::vector<double>& x, 
   const Polyline inside = clip(kept, scene.x, scene.y, scene.log_x(), scene.log_y());
   QCPGraph* graph = used_graphs_ < plot_->graphCount() ? plot_->graph(used_graphs_) : plot_->addGraph();
   ++used_graphs_;
-  // A pen wider than 1 is about a hundred times slower on noise; few points can afford to be seen better.
+  // A pen wider than 1 is about a hundred times slower on noise; few points at rest can afford to be seen better.
   QPen width = pen;
-  if (inside.x.size() <= 400 || for_print_) width.setWidthF(1.4 * pen.widthF());
+  if ((inside.x.size() <= 400 && !live_) || for_print_) width.setWidthF(1.4 * pen.widthF());
   graph->setPen(width);
   graph->setLineStyle(QCPGraph::lsLine);
   graph->setScatterStyle(QCPScatterStyle::ssNone);
@@ -162,8 +162,12 @@ void PlotCanvas::add_dots(const PlotScene& scene, const Polyline& points, const 
   graph->data()->set(data, false);
 }
 
-void PlotCanvas::show_crosshair(const PlotScene& scene, const Theme& theme, std::optional<double> x) {
+void PlotCanvas::set_crosshair(const PlotScene& scene, const Theme& theme, std::optional<double> x) {
   crosshair_->show(scene, theme, x);
+}
+
+void PlotCanvas::move_crosshair(const PlotScene& scene, const Theme& theme, std::optional<double> x) {
+  set_crosshair(scene, theme, x);
   plot_->layer("crosshair")->replot();
 }
 

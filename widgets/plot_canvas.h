@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "widgets/plot_items.h"
 
@@ -17,9 +18,14 @@ class PlotCanvas {
   /// Puts the scene's state into the plot for a drawing of this size; the scene must outlive the next replot.
   void show(const PlotScene& scene, const Theme& theme, const QSizeF& size);
   void replot() { plot_->replot(QCustomPlot::rpImmediateRefresh); }
-  void show_crosshair(const PlotScene& scene, const Theme& theme, std::optional<double> x);
+  /// Drawn with the next replot.
+  void set_crosshair(const PlotScene& scene, const Theme& theme, std::optional<double> x);
+  /// Drawn now, and alone.
+  void move_crosshair(const PlotScene& scene, const Theme& theme, std::optional<double> x);
   /// Lines as wide as print wants them, however long that takes to draw.
   void set_for_print() { for_print_ = true; }
+  /// Thin lines only; false when nothing changes by it.
+  bool set_live(bool live) { return std::exchange(live_, live) != live; }
   void set_focused(bool focused) { focused_ = focused; }
   [[nodiscard]] QCustomPlot& plot() { return *plot_; }
   [[nodiscard]] QRectF axis_rect() const { return plot_->axisRect()->rect(); }
@@ -46,6 +52,7 @@ class PlotCanvas {
   QSharedPointer<FixedTicker> x_ticker_, y_ticker_;
   int used_graphs_ = 0;
   bool for_print_ = false;
+  bool live_ = false;
   bool focused_ = false;  // the axis rectangle gets a ring, as every control that has the keyboard
 };
 

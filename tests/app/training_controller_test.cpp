@@ -111,6 +111,24 @@ TEST_F(TrainingControllerTest, AWindowBlockedForTenSecondsReadsTheFileAgain) {
   for (std::size_t i = 1; i < steps.size(); ++i) ASSERT_LT(steps[i - 1].step, steps[i].step);
 }
 
+TEST_F(TrainingControllerTest, FastStepsAreToldAFewTimesASecondAndTheLastOneAlways) {
+  support::FakeOptions options;
+  options.step_time = 100us;
+  options.total_steps = 10'000;
+  TrainingController controller(jobs(options));
+  controller.set_runs_folder(runs());
+  QSignalSpy progressed(&controller, &TrainingController::progressed);
+  std::int64_t told = 0;
+  QObject::connect(&controller, &TrainingController::progressed, [&] { told = controller.live()->step(); });
+  QElapsedTimer timer;
+  timer.start();
+  controller.start(app_tests::small_recipe(), 1);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !controller.busy(); }, 60'000));
+  EXPECT_EQ(told, 10'000) << "what came last is told, too";
+  EXPECT_GE(progressed.count(), 2);
+  EXPECT_LE(progressed.count(), timer.elapsed() / 150 + 2);
+}
+
 TEST_F(TrainingControllerTest, TimeLeftCountsThePassesToCome) {
   engine::Recipe recipe = app_tests::small_recipe();
   recipe.train.schedule = {{0.5, 1}, {0.5, 3}};
@@ -142,6 +160,9 @@ TEST(Arguments, BadOnesAreOneSentence) {
   const auto parse = [](const QStringList& list) { return app::parse_arguments(QStringList{"fullband"} + list); };
   EXPECT_EQ(parse({}).action, Action::run);
   EXPECT_EQ(parse({"--help"}).action, Action::help);
+  EXPECT_TRUE(parse({"--help"}).message.startsWith("Usage: fullband [options]\n"))
+      << qPrintable(parse({"--help"}).message);
+  EXPECT_EQ(parse({"--report", "out", "--run", "demo"}).run, "demo");
   EXPECT_EQ(parse({"--version"}).action, Action::version);
   EXPECT_EQ(parse({"--screenshots", "out", "--scale", "1.5"}).scale, 1.5);
   for (const QStringList& list : {QStringList{"--nonsense"},

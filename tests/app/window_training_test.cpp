@@ -11,6 +11,7 @@
 #include "app/training_page.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/banner.h"
+#include "widgets/plot.h"
 
 namespace app_tests {
 namespace {
@@ -92,6 +93,28 @@ TEST_F(WindowTrainingTest, AFieldThatCannotBeUsedIsSaidAndNothingStarts) {
   press(Qt::Key_F5);
   EXPECT_FALSE(window_->controller().busy());
   EXPECT_FALSE(window_->training_page().findChild<widgets::Banner*>()->message().isEmpty());
+}
+
+TEST_F(WindowTrainingTest, ChartsThatNobodySeesAreDrawnWhenTheyAreSeenAgain) {
+  job_.step_time = 1ms;
+  job_.total_steps = 100'000;
+  open();
+  press(Qt::Key_F5);
+  const auto* loss = dynamic_cast<const widgets::Plot*>(window_->training_page().figures().front());
+  ASSERT_NE(loss, nullptr);
+  const auto points = [&] { return loss->series().empty() ? 0 : loss->series().front().x.size(); };
+  ASSERT_TRUE(QTest::qWaitFor([&] { return points() > 50; }));
+  const std::int64_t drawn = loss->replots();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return loss->replots() > drawn + 1; })) << "it moves while it is seen";
+  window_->show_page("rollouts");
+  const std::size_t before = points();
+  const std::int64_t step = window_->controller().now().step;
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window_->controller().now().step > step + 200; }));
+  EXPECT_EQ(points(), before);
+  window_->show_page("training");
+  EXPECT_GT(points(), before + 150);
+  press(Qt::Key_F6, Qt::ShiftModifier);
+  EXPECT_TRUE(reaches(TrainingState::idle));
 }
 
 TEST_F(WindowTrainingTest, ANonFiniteLossPausesAndOffersTheLastCheckpoint) {

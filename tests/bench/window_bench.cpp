@@ -1,12 +1,18 @@
-// Times the window without a display: from the start of the process to the first paint with the shipped model, and
-// frames of a plot with 20 runs of 100,000 points that is scrolled and zoomed. Not a test; prints milliseconds and
-// frames/s.
+// Times the window without a display: from the start of the process to the first paint with the shipped model, frames
+// of a plot with 20 runs of 100,000 points that is scrolled and zoomed, and the share of a core that the window takes
+// while a model trains at full speed. Not a test; prints milliseconds, frames/s and shares.
+//
+// window_bench [start] [plot] [train]: these parts alone; without arguments all of them.
 #include <unistd.h>
 
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QEvent>
+#include <QEventLoop>
 #include <QImage>
+#include <QTemporaryDir>
+#include <QTimer>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -15,6 +21,9 @@
 #include <string>
 
 #include "app/main_window.h"
+#include "app/recipes.h"
+#include "app/thread_clock.h"
+#include "app/training_page.h"
 #include "widgets/plot.h"
 #include "widgets/style.h"
 
@@ -107,12 +116,66 @@ void time_plot() {
   });
 }
 
+void run_loop(int milliseconds) {
+  QEventLoop loop;
+  QTimer::singleShot(milliseconds, &loop, &QEventLoop::quit);
+  loop.exec();
+}
+
+/// Small enough for hundreds of steps a second on a laptop.
+engine::Recipe tiny_recipe() {
+  engine::Recipe recipe = app::shipped_recipe("demo");
+  recipe.train.rows = 2;
+  recipe.model.dim = 16;
+  recipe.model.layers = 2;
+  recipe.model.heads = 2;
+  recipe.model.kv_heads = 2;
+  recipe.model.ffn = 32;
+  return recipe;
+}
+
+void time_training(widgets::ThemeController& theme, const char* what, engine::Recipe recipe) {
+  constexpr int kSettle = 10'000;  // ms
+  constexpr int kMeasure = 20'000;
+  const QTemporaryDir runs;
+  recipe.train.steps = 1'000'000;
+  app::MainWindow window(theme, {});
+  window.resize(1280, 800);
+  window.controller().set_runs_folder(runs.path().toStdString());
+  window.show();
+  window.show_page("training");
+  const auto* loss = dynamic_cast<const widgets::Plot*>(window.training_page().figures().front());
+  window.controller().start(recipe, 1);
+  run_loop(kSettle);
+  const std::int64_t step = window.controller().now().step;
+  const std::int64_t drawn = loss->replots();
+  const double cpu = app::thread_milliseconds();
+  QElapsedTimer timer;
+  timer.start();
+  run_loop(kMeasure);
+  const double seconds = 1e-3 * static_cast<double>(timer.elapsed());
+  std::printf("training %s, %.0f steps/s: the window takes %.1f %% of a core, curves drawn %.1f times/s\n", what,
+              static_cast<double>(window.controller().now().step - step) / seconds,
+              0.1 * (app::thread_milliseconds() - cpu) / seconds,
+              static_cast<double>(loss->replots() - drawn) / seconds);
+  window.controller().stop_and_discard();
+  while (window.controller().busy()) run_loop(50);
+}
+
+bool wanted(int argc, char** argv, const std::string& part) {
+  if (argc < 2) return true;
+  return std::any_of(argv + 1, argv + argc, [&](const char* argument) { return part == argument; });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication application(argc, argv);
   widgets::ThemeController theme(application);
-  time_start(theme);
-  time_plot();
+  if (wanted(argc, argv, "start")) time_start(theme);
+  if (wanted(argc, argv, "plot")) time_plot();
+  if (!wanted(argc, argv, "train")) return 0;
+  time_training(theme, "the shipped recipe", app::shipped_recipe("demo"));
+  time_training(theme, "a tiny model", tiny_recipe());
 }
