@@ -20,9 +20,14 @@ QuestionSet from_file(const std::string& file, std::int64_t rows) {
 
 }  // namespace
 
+bool names_a_file(const std::string& task_or_file) {
+  std::error_code error;
+  return std::filesystem::exists(task_or_file, error) && !std::filesystem::is_directory(task_or_file, error);
+}
+
 QuestionSet find_questions(const engine::DataConfig& data, const std::string& task_or_file, std::uint64_t seed,
                            std::int64_t rows, const std::string& field) {
-  if (std::filesystem::is_regular_file(task_or_file)) return from_file(task_or_file, rows);
+  if (names_a_file(task_or_file)) return from_file(task_or_file, rows);
   nlohmann::json wanted = {{"name", task_or_file}};
   for (const nlohmann::json& task : data.tasks) {
     if (task_or_file.empty() || task.at("name") == task_or_file) {

@@ -20,6 +20,9 @@ struct QuestionSet {
   std::vector<engine::Question> questions;
 };
 
+/// Whether this is something to read, a pipe too, rather than the name of a task.
+bool names_a_file(const std::string& task_or_file);
+
 /// Held-out questions of a task (empty: the recipe's first) as the run was trained on it where it was, otherwise with
 /// the task's own defaults; or the first `rows` of a JSON Lines file. ConfigError, naming `field`, when the recipe has
 /// no task to take.

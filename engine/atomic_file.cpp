@@ -35,6 +35,11 @@ std::filesystem::path replaceable(const std::filesystem::path& file) {
       kind == file_type::socket) {
     throw FileError(file.string(), "is not a file; name one that can be replaced");
   }
+  if (kind == file_type::directory) throw FileError(file.string(), "is a folder; name a file");
+  const std::filesystem::path folder = target.parent_path();
+  if (!folder.empty() && !std::filesystem::exists(folder, error)) {
+    throw FileError(file.string(), "cannot be written: there is no folder " + folder.string() + "; make it first");
+  }
   return target;
 }
 
@@ -98,18 +103,25 @@ void write_file_atomically(const std::filesystem::path& file, std::string_view c
   output.commit();
 }
 
-OutputFile::OutputFile(std::filesystem::path file, Mode mode)
-    : file_(std::move(file)), descriptor_(open_output(file_, mode)) {
+void require_writable(const std::filesystem::path& file) { const AtomicFile never_committed(file); }
+
+OutputFile::OutputFile(std::filesystem::path file, Mode mode) : OutputFile(file, mode, file) {}
+
+OutputFile::OutputFile(std::filesystem::path file, Mode mode, std::filesystem::path shown_as)
+    : file_(std::move(file)), shown_as_(std::move(shown_as)), descriptor_(open_output(file_, mode)) {
   if (descriptor_ < 0) {
     fail("opened for writing");
   }
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
-    : file_(std::move(other.file_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+    : file_(std::move(other.file_)),
+      shown_as_(std::move(other.shown_as_)),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   std::swap(file_, other.file_);
+  std::swap(shown_as_, other.shown_as_);
   std::swap(descriptor_, other.descriptor_);
   return *this;
 }
@@ -121,7 +133,7 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::fail(const char* action) const {
-  throw FileError(file_.string(), std::string("cannot be ") + action + ": " + system_reason(errno));
+  throw FileError(shown_as_.string(), std::string("cannot be ") + action + ": " + system_reason(errno));
 }
 
 void OutputFile::write(std::string_view bytes) {
@@ -161,7 +173,7 @@ void OutputFile::close() {
 }
 
 AtomicFile::AtomicFile(std::filesystem::path file)
-    : file_(replaceable(file)), stream_(temporary_beside(file_), OutputFile::Mode::create) {}
+    : file_(replaceable(file)), stream_(temporary_beside(file_), OutputFile::Mode::create, file_) {}
 
 AtomicFile::~AtomicFile() {
   if (!committed_) {

@@ -15,6 +15,10 @@ std::string read_file(const std::filesystem::path& file);
 /// contents untouched and no temporary file left, when the disk is full or the folder cannot be written.
 void write_file_atomically(const std::filesystem::path& file, std::string_view contents);
 
+/// Before long work whose result goes to `file`: FileError, as write_file_atomically() would say it, when that would
+/// fail.
+void require_writable(const std::filesystem::path& file);
+
 /// Makes renames and new names in a folder survive a power cut.
 void sync_folder(const std::filesystem::path& folder);
 
@@ -25,6 +29,8 @@ class OutputFile {
 
   /// create: new or emptied; append: new or at the end.
   OutputFile(std::filesystem::path file, Mode mode);
+  /// Errors name `shown_as` instead of the file.
+  OutputFile(std::filesystem::path file, Mode mode, std::filesystem::path shown_as);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&& other) noexcept;
   ~OutputFile();
@@ -40,6 +46,7 @@ class OutputFile {
   [[noreturn]] void fail(const char* action) const;
 
   std::filesystem::path file_;
+  std::filesystem::path shown_as_;
   int descriptor_ = -1;
 };
 

@@ -35,6 +35,12 @@ class FileError : public Error {
   FileError(const std::string& file, const std::string& what) : Error(file + ": " + what) {}
 };
 
+/// What is asked for does not fit into the device's memory; the message says what of it is large and what to lower.
+class TooLarge : public OutOfMemory {
+ public:
+  using OutOfMemory::OutOfMemory;
+};
+
 /// Training met a number that is not finite; names the step and the first such tensor.
 class NonFiniteError : public Error {
  public:

@@ -100,8 +100,8 @@ std::vector<Question> jsonl_questions(const std::string& file) {
   std::string line;
   for (std::int64_t number = 1; std::getline(in, line); ++number) {
     if (trimmed(line).empty()) continue;
-    const std::string place = file + ", line " + std::to_string(number);
-    const nlohmann::json object = parse_json(line, place);
+    const nlohmann::json object = parse_json(line, file, number);
+    const std::string place = file + ": line " + std::to_string(number);
     data::Example example;
     for (const auto& [member, text] : {std::pair{"prompt", &example.prompt}, std::pair{"answer", &example.answer}}) {
       if (!object.is_object() || !object.contains(member) || !object[member].is_string()) {
@@ -115,7 +115,8 @@ std::vector<Question> jsonl_questions(const std::string& file) {
     questions.push_back(
         {example, [example](const std::string& text) { return data::ends_in_answer(text, example.answer); }});
   }
-  if (questions.empty()) throw FormatError(file, "holds no prompt");
+  if (questions.empty())
+    throw FormatError(file, "holds no prompt; write a line of JSON with \"prompt\" and \"answer\" for each");
   return questions;
 }
 

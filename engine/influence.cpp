@@ -24,8 +24,8 @@ void check(const InfluenceRequest& request, const ModelConfig& config) {
   require(positions > 0, "prompt", "is empty; type at least one token");
   for (const std::int32_t token : request.tokens)
     require(token >= 0 && token < config.vocab, "prompt", "holds a token outside the vocabulary");
-  const std::string last = std::to_string(positions - 1);
-  require(request.cell.position >= 0 && request.cell.position < positions, "t", "must be 0 to " + last + " here");
+  require(request.cell.position >= 0 && request.cell.position < positions, "t",
+          "must be 1 to " + std::to_string(positions) + " here");
   require(request.cell.depth >= 0 && request.cell.depth <= config.layers, "layer",
           "must be 0 to " + std::to_string(config.layers) + " in this model");
   require(request.plain >= 1 && request.plain <= positions, "plain",

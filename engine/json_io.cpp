@@ -19,10 +19,12 @@ using nlohmann::json;
 
 constexpr int kMaxDepth = 64;
 
-std::string line_of(std::string_view text, std::size_t byte) {
+std::string line_of(std::string_view text, std::size_t byte, std::int64_t first_line) {
   const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(byte, text.size()));
-  return "line " + std::to_string(1 + std::count(text.begin(), end, '\n'));
+  return "line " + std::to_string(first_line + std::count(text.begin(), end, '\n'));
 }
+
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
 std::size_t read_so_far(std::istream& stream, std::string_view text) {
   const auto place = stream.rdbuf()->pubseekoff(0, std::ios_base::cur, std::ios_base::in);
@@ -50,8 +52,8 @@ std::string reason_of(const json::exception& error) {
 /// of recursive readers.
 class StrictRules {
  public:
-  StrictRules(std::string_view text, const std::string& file, std::istream& stream)
-      : text_(text), file_(file), stream_(stream) {}
+  StrictRules(std::string_view text, const std::string& file, std::int64_t first_line, std::istream& stream)
+      : text_(text), file_(file), first_line_(first_line), stream_(stream) {}
 
   bool operator()(int depth, json::parse_event_t event, const json& parsed) {
     if (depth > kMaxDepth) {
@@ -69,11 +71,12 @@ class StrictRules {
 
  private:
   [[noreturn]] void fail(const std::string& what) {
-    throw FormatError(file_, line_of(text_, read_so_far(stream_, text_)) + ": " + what);
+    throw FormatError(file_, line_of(text_, read_so_far(stream_, text_), first_line_) + ": " + what);
   }
 
   std::string_view text_;
   const std::string& file_;
+  std::int64_t first_line_;
   std::istream& stream_;
   std::vector<std::set<std::string>> names_;
 };
@@ -134,18 +137,19 @@ void name_non_finite(json& value) {
 
 }  // namespace
 
-json parse_json(std::string_view text, const std::string& file) {
+json parse_json(std::string_view text, const std::string& file, std::int64_t first_line) {
   // The library takes a NUL byte for the end and would not see what follows it.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
-    throw FormatError(file, line_of(text, nul) + ": holds a NUL byte");
+    throw FormatError(file, line_of(text, nul, first_line) + ": holds a NUL byte");
   }
+  if (is_blank(text)) throw FormatError(file, line_of(text, 0, first_line) + ": holds nothing");
   std::istringstream stream{std::string(text)};
   try {
-    return json::parse(stream, StrictRules(text, file, stream));
+    return json::parse(stream, StrictRules(text, file, first_line, stream));
   } catch (const json::parse_error& error) {
-    throw FormatError(file, line_of(text, error.byte > 0 ? error.byte - 1 : 0) + ": " + reason_of(error));
+    throw FormatError(file, line_of(text, error.byte > 0 ? error.byte - 1 : 0, first_line) + ": " + reason_of(error));
   } catch (const json::exception& error) {
-    throw FormatError(file, line_of(text, read_so_far(stream, text)) + ": " + reason_of(error));
+    throw FormatError(file, line_of(text, read_so_far(stream, text), first_line) + ": " + reason_of(error));
   }
 }
 

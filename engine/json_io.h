@@ -2,6 +2,7 @@
 // C locale in the shortest form that round-trips, non-finite numbers as "NaN", "Infinity", "-Infinity".
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -9,8 +10,8 @@
 namespace engine {
 
 /// Strict JSON. FormatError names `file` and the line: syntax, trailing text, a member given twice, nesting deeper than
-/// 64, numbers too large for a double.
-nlohmann::json parse_json(std::string_view text, const std::string& file);
+/// 64, numbers too large for a double. `first_line` is the file's line that the text begins with.
+nlohmann::json parse_json(std::string_view text, const std::string& file, std::int64_t first_line = 1);
 
 /// One line of a metrics file: as parse_json, and bare NaN, Infinity and -Infinity are read too. Direct members of the
 /// object that are null or one of the three strings become non-finite numbers.

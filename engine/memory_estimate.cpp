@@ -1,10 +1,12 @@
 #include "engine/memory_estimate.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <thread>
 #include <vector>
 
 #include "engine/dry_backend.h"
+#include "engine/error.h"
 #include "engine/parameters.h"
 #include "engine/pass_runner.h"
 #include "engine/schedule.h"
@@ -64,5 +66,34 @@ MemoryEstimate memory_estimate(const Recipe& recipe) {
 }
 
 std::int64_t estimate_memory(const Recipe& recipe) { return memory_estimate(recipe).total(); }
+
+std::string memory_text(double bytes) {
+  constexpr double kMebibyte = 1024.0 * 1024.0;
+  const bool large = bytes >= 1024 * kMebibyte;
+  char text[32];
+  std::snprintf(text, sizeof(text), large ? "%.1f GiB" : "%.1f MiB", bytes / kMebibyte / (large ? 1024 : 1));
+  return text;
+}
+
+void require_memory(const Recipe& recipe, std::int64_t tokens, std::int64_t available) {
+  if (available <= 0) return;
+  const auto most = static_cast<double>(available);
+  const std::string device = ", and the device has " + memory_text(most) + "; lower ";
+  const std::int64_t parameters = parameter_floats(parameter_layout(recipe.model));
+  const double weights = 4.0 * static_cast<double>(kFloat * parameters);  // values, gradients and both moments
+  if (weights > most) {
+    throw TooLarge("training the model's " + std::to_string(parameters) + " parameters needs " + memory_text(weights) +
+                   device + "model.dim, model.ffn or model.layers");
+  }
+  // Of fewer tokens, because the bytes of very many do not fit into an integer.
+  const std::int64_t sample = std::clamp<std::int64_t>(tokens, 1, 65536);
+  const double scale = static_cast<double>(tokens) / static_cast<double>(sample);
+  const std::int64_t some = step_bytes(recipe.model, recipe.train, sample, largest_passes(recipe.train));
+  const double step = scale * static_cast<double>(some);
+  if (weights + step > most) {
+    throw TooLarge("a training step of " + std::to_string(tokens) + " tokens needs " + memory_text(step) +
+                   " beside the " + memory_text(weights) + " of the model" + device + "train.rows or data.seq");
+  }
+}
 
 }  // namespace engine

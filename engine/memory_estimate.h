@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "engine/config.h"
 #include "engine/recipe.h"
@@ -21,6 +22,11 @@ struct MemoryEstimate {
 
 /// Every row counts as full: padding only takes less. `recipe.model.vocab` must be the tokenizer's.
 MemoryEstimate memory_estimate(const Recipe& recipe);
+/// TooLarge, before anything is allocated, when the weights or a training step on `tokens` tokens need more than
+/// `available` bytes; 0 available bytes are not known and refuse nothing.
+void require_memory(const Recipe& recipe, std::int64_t tokens, std::int64_t available);
+/// "3.2 GiB", "12 MiB"
+std::string memory_text(double bytes);
 /// Arenas of a training step on `tokens` tokens with `passes` passes.
 std::int64_t step_bytes(const ModelConfig& config, const TrainConfig& train, std::int64_t tokens, int passes);
 /// Arenas of a PassRunner on `tokens` tokens.

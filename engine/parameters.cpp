@@ -140,12 +140,20 @@ std::vector<HostTensor> initial_parameters(const ModelConfig& config, std::uint6
 
 Parameters::Parameters(kernels::Backend& backend, const ModelConfig& config, bool with_gradients)
     : backend_(&backend), config_(config), layout_(parameter_layout(config)), floats_(parameter_floats(layout_)) {
-  const auto bytes = floats_ * std::int64_t{sizeof(float)};
-  values_ = backend.allocate(bytes);
+  values_ = allocate_all();
   backend.fill(all_values(), 0.0F);
   if (with_gradients) {
-    gradients_ = backend.allocate(bytes);
+    gradients_ = allocate_all();
     backend.fill(all_gradients(), 0.0F);
+  }
+}
+
+kernels::Buffer Parameters::allocate_all() {
+  try {
+    return backend_->allocate(floats_ * std::int64_t{sizeof(float)});
+  } catch (const OutOfMemory&) {
+    throw TooLarge("there is no memory for the model's " + std::to_string(floats_) +
+                   " parameters; lower model.dim, model.ffn or model.layers, or end other programs");
   }
 }
 

@@ -57,6 +57,8 @@ class Parameters {
   [[nodiscard]] std::vector<HostTensor> store_gradients() const;
 
  private:
+  /// Memory for all floats; TooLarge says so when there is none.
+  [[nodiscard]] kernels::Buffer allocate_all();
   [[nodiscard]] std::vector<HostTensor> download(const kernels::Buffer& buffer) const;
 
   kernels::Backend* backend_;

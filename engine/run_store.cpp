@@ -17,6 +17,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
+constexpr const char* kSkipped = "skipped: ";
 constexpr std::uint64_t kShortTail = 1 << 12;  // some lines of metrics
 constexpr std::uint64_t kLongTail = 1 << 20;   // should the last ones be very long
 
@@ -111,12 +112,6 @@ void settle_state(RunSummary& summary) {
   }
 }
 
-void say(std::vector<std::string>* problems, const std::string& problem) {
-  if (problems != nullptr) {
-    problems->push_back(problem);
-  }
-}
-
 }  // namespace
 
 json read_run(const fs::path& folder) {
@@ -165,28 +160,47 @@ std::vector<CheckpointEntry> list_checkpoints(const fs::path& folder, std::vecto
       require_complete(entry.path());
       entries.push_back({*step, entry.path()});
     } catch (const Error& problem) {
-      say(problems, std::string("skipped: ") + problem.what());
+      if (problems != nullptr) problems->push_back(kSkipped + std::string(problem.what()));
     }
   }
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
   return entries;
 }
 
-Checkpoint read_newest_checkpoint(const fs::path& run_folder, bool with_optimizer, std::vector<std::string>* problems) {
-  // The trainer may remove a checkpoint while it is read; there is a newer one then, so the list is taken anew.
+namespace {
+
+/// The trainer may remove a checkpoint while it is read; there is a newer one then, so the list is taken anew.
+std::optional<Checkpoint> newest_that_reads(const fs::path& run_folder, bool with_optimizer,
+                                            std::vector<std::string>& skipped) {
   for (int attempt = 0; attempt < 3; ++attempt) {
-    const std::vector<CheckpointEntry> entries = list_checkpoints(run_folder, attempt == 0 ? problems : nullptr);
+    const std::vector<CheckpointEntry> entries = list_checkpoints(run_folder, attempt == 0 ? &skipped : nullptr);
     for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
       try {
         return read_checkpoint(entry->folder, with_optimizer);
       } catch (const Error& problem) {
-        if (attempt == 0) {
-          say(problems, std::string("skipped: ") + problem.what());
-        }
+        if (attempt == 0) skipped.push_back(kSkipped + std::string(problem.what()));
       }
     }
   }
-  throw FileError(run_folder.string(), "has no complete checkpoint");
+  return std::nullopt;
+}
+
+/// Says what is wrong with the newest checkpoint, where there is any.
+FileError no_checkpoint(const fs::path& run_folder, const std::vector<std::string>& skipped) {
+  // The texts begin with the checkpoints' names, whose order is that of the steps.
+  const auto newest = std::max_element(skipped.begin(), skipped.end());
+  const std::string why = newest == skipped.end() ? "" : ": " + newest->substr(std::string(kSkipped).size());
+  return {run_folder.string(), "has no complete checkpoint" + why};
+}
+
+}  // namespace
+
+Checkpoint read_newest_checkpoint(const fs::path& run_folder, bool with_optimizer, std::vector<std::string>* problems) {
+  std::vector<std::string> skipped;
+  std::optional<Checkpoint> newest = newest_that_reads(run_folder, with_optimizer, skipped);
+  if (!newest) throw no_checkpoint(run_folder, skipped);
+  if (problems != nullptr) problems->insert(problems->end(), skipped.begin(), skipped.end());
+  return std::move(*newest);
 }
 
 RunSummary summarize_run(const fs::path& folder) {

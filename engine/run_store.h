@@ -76,7 +76,8 @@ std::vector<CheckpointEntry> list_checkpoints(const std::filesystem::path& folde
 /// Strict: missing, extra or mis-shaped tensors, or another norm reading or state tap than `run.json` says, are a
 /// FormatError.
 Checkpoint read_checkpoint(const std::filesystem::path& checkpoint_folder, bool with_optimizer);
-/// The newest checkpoint that reads, skipping broken ones with a message; none: FileError.
+/// The newest checkpoint that reads, skipping broken ones with a message; none: FileError, which says what is wrong
+/// with the newest one.
 Checkpoint read_newest_checkpoint(const std::filesystem::path& run_folder, bool with_optimizer,
                                   std::vector<std::string>* problems = nullptr);
 RunSummary summarize_run(const std::filesystem::path& folder);

@@ -122,8 +122,9 @@ void check_contiguous(const std::vector<TensorEntry>& entries, std::uint64_t dat
     next = entry.end;
   }
   if (next != data_size) {
-    throw FormatError(source, "the tensors end at byte " + std::to_string(next) + " of the data, the file at byte " +
-                                  std::to_string(data_size));
+    const std::string cut = next > data_size ? "is cut off; take another copy: " : "";
+    throw FormatError(source, cut + "the tensors end at byte " + std::to_string(next) +
+                                  " of the data, the file at byte " + std::to_string(data_size));
   }
 }
 

@@ -36,6 +36,15 @@ StabilityOutcome outcome_of(const StabilityVerdict& verdict) {
   return better ? StabilityOutcome::converged_better : StabilityOutcome::converged_equal;
 }
 
+/// One row alone has no standard error.
+std::string error_text(const Estimate& estimate) {
+  if (!std::isfinite(estimate.error)) return "";
+  std::ostringstream text;
+  text.precision(3);
+  text << " ± " << estimate.error;
+  return text.str();
+}
+
 std::string text_of(const StabilityVerdict& verdict, const StabilityCurves& curves) {
   if (verdict.pass == 0) return "No position can move, so nothing can be said; use longer rows.";
   std::ostringstream text;
@@ -43,7 +52,7 @@ std::string text_of(const StabilityVerdict& verdict, const StabilityCurves& curv
   text << "In pass " << verdict.pass << ", " << curves.movable_positions[static_cast<std::size_t>(verdict.pass - 1)]
        << " of " << curves.scored_positions << " scored positions can still move; their update norm is "
        << 100 * verdict.update_ratio << " % of the first pass's and the loss is " << std::showpos
-       << verdict.loss_change.value << std::noshowpos << " ± " << verdict.loss_change.error
+       << verdict.loss_change.value << std::noshowpos << error_text(verdict.loss_change)
        << " nats from Standard's: " << to_string(verdict.outcome) << ".";
   if (!curves.movable_positions.empty() && curves.movable_positions.back() == 0)
     text << " By pass " << curves.passes << " all positions are exact, so the blended mean is 0 whatever the model.";

@@ -9,6 +9,7 @@
 
 #include "engine/data/batch_source.h"
 #include "engine/error.h"
+#include "engine/memory_estimate.h"
 #include "engine/run_store.h"
 #include "engine/schedule.h"
 #include "engine/training_step.h"
@@ -58,7 +59,7 @@ class Trainer : public TrainingJob {
         options_(std::move(options)),
         source_(std::move(source)),
         backend_(kernels::make_backend(options_.device, options_.threads)),
-        step_(*backend_, recipe_.model, options_.group.get()) {
+        step_(with_enough_memory(), recipe_.model, options_.group.get()) {
     if (options_.group != nullptr && recipe_.train.rows < options_.group->size()) {
       throw ConfigError("train.rows",
                         "this must be at least the number of processes, " + std::to_string(options_.group->size()));
@@ -175,6 +176,12 @@ class Trainer : public TrainingJob {
     const std::int64_t rows = recipe_.train.rows;
     if (options_.group == nullptr) return {0, rows};
     return row_share(rows, options_.group->rank(), options_.group->size());
+  }
+
+  /// The device, once the training is known to fit; a refusal comes before anything is allocated.
+  kernels::Backend& with_enough_memory() {
+    require_memory(recipe_, own_rows().count * recipe_.data.seq, backend_->info().memory_total);
+    return *backend_;
   }
 
   StepMetrics read_metrics(const StepBatch& batch) {

@@ -1,10 +1,12 @@
 #include "app/cli/cli.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <string>
 
+#include "app/cli/checks.h"
 #include "engine/error.h"
 #include "engine/version.h"
 
@@ -28,14 +30,35 @@ std::string unknown_verb(const CLI::App& app, int argc, const char* const* argv)
   return verbs.empty() ? first : "";
 }
 
-int perform(const Action& action, const Streams& streams) {
+/// The engine's own names of what an option holds become the option's: "max_tokens: ..." is "--max-tokens: ...".
+std::string with_option_name(const CLI::App& verb, const engine::ConfigError& error) {
+  std::string option = "--" + error.field();
+  std::replace(option.begin(), option.end(), '_', '-');
+  if (verb.get_option_no_throw(option) == nullptr) return error.what();
+  return option + std::string(error.what()).substr(error.field().size());
+}
+
+/// What makes the verb's work smaller.
+std::string what_to_lower(const CLI::App& verb) {
+  if (verb.get_name() == "train" || verb.get_name() == "reproduce") return "train.rows or data.seq with --set";
+  for (const char* option : {"--rows", "--batch", "--max-tokens", "--directions"}) {
+    if (verb.get_option_no_throw(option) != nullptr) return option;
+  }
+  return "the size of the model";
+}
+
+int perform(const Action& action, const CLI::App& verb, const Streams& streams) {
   try {
     return action(streams);
   } catch (const engine::ConfigError& error) {
-    streams.err << "fullband-cli: " << one_sentence(error.what()) << "\n";
+    streams.err << "fullband-cli: " << one_sentence(with_option_name(verb, error)) << "\n";
     return kBadArguments;
+  } catch (const engine::TooLarge& error) {
+    streams.err << "fullband-cli: " << one_sentence(error.what()) << "\n";
+  } catch (const engine::OutOfMemory&) {
+    streams.err << "fullband-cli: out of memory; lower " << what_to_lower(verb) << "\n";
   } catch (const std::bad_alloc&) {
-    streams.err << "fullband-cli: out of memory; lower train.rows or data.seq\n";
+    streams.err << "fullband-cli: out of memory; lower " << what_to_lower(verb) << "\n";
   } catch (const std::exception& error) {
     streams.err << "fullband-cli: " << one_sentence(error.what()) << "\n";
   }
@@ -73,10 +96,10 @@ int run(int argc, const char* const* argv, const Streams& streams) {
   } catch (const CLI::Success& request) {  // --help and --version
     return app.exit(request, streams.out, streams.err);
   } catch (const CLI::ParseError& error) {
-    streams.err << "fullband-cli: " << one_sentence(error.what()) << " (see --help)\n";
+    streams.err << "fullband-cli: " << one_sentence(plain_sentence(app, error)) << " (see --help)\n";
     return kBadArguments;
   }
-  return perform(action, streams);
+  return perform(action, *app.get_subcommands().front(), streams);
 }
 
 }  // namespace app::cli

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/checks.h"
 #include "app/cli/cli.h"
 #include "app/cli/decode_modes.h"
 #include "app/cli/measured_run.h"
@@ -161,6 +162,7 @@ std::vector<ModeAnswers> answer_in_each_mode(const EvaluateOptions& options, con
 }
 
 int evaluate(const EvaluateOptions& options, const Streams& streams) {
+  if (!options.out.empty()) engine::require_writable(options.out);
   MeasuredRun run = open_run(options.measure, streams);
   const std::string& source = options.jsonl.empty() ? options.task : options.jsonl;
   const QuestionSet set = find_questions(run.loaded, source, options.measure.seed, options.rows);
@@ -191,23 +193,23 @@ int evaluate(const EvaluateOptions& options, const Streams& streams) {
 
 void add_sampler_options(CLI::App& command, engine::EvaluationSettings& settings) {
   command.add_option("--samples", settings.samples, "Answers to each prompt (pass@k)")
-      ->check(CLI::Range(1, 100000))
+      ->check(whole_number(1, 100000))
       ->capture_default_str();
   command.add_option("--max-tokens", settings.max_tokens, "Most tokens to generate")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, kMostCount))
       ->capture_default_str();
   command.add_option("--temperature", settings.sampler.temperature, "0 = greedy")
-      ->check(finite_not_negative())
+      ->check(number_not_negative())
       ->capture_default_str();
   command.add_option("--top-k", settings.sampler.top_k, "0 = off")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number(0, kMostCount))
       ->capture_default_str();
-  command.add_option("--top-p", settings.sampler.top_p, "1 = off")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+  command.add_option("--top-p", settings.sampler.top_p, "1 = off")->check(share_above_zero())->capture_default_str();
   command.add_option("--fused-passes", settings.fused_prefill_passes, "Fused: feedback passes over the prompt")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_number(1, kMostFusedPasses))
       ->capture_default_str();
   command.add_option("--batch", settings.rows_at_once, "Rows decoded at once; changes no result")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, kMostCount))
       ->capture_default_str();
 }
 
@@ -220,9 +222,9 @@ void add_evaluate_command(CLI::App& app, Action& action) {
   CLI::Option* task = command->add_option(
       "--task", options->task, "Task name, or JSON Lines with prompt and answer (default: the run's first task)");
   command->add_option("--jsonl", options->jsonl, "JSON Lines file with prompt and answer a line, instead of a task")
-      ->check(CLI::ExistingFile)
+      ->check(existing_file())
       ->excludes(task);
-  command->add_option("--rows", options->rows, "Prompts")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--rows", options->rows, "Prompts")->check(whole_number(1, kMostCount))->capture_default_str();
   command->add_option("--mode", options->mode, "standard, soft, fused or all")
       ->check(known_mode())
       ->capture_default_str();

@@ -190,22 +190,22 @@ void add_gate_command(CLI::App& app, Action& action) {
   engine::GateReportSettings& settings = options->settings;
   CLI::App* command = app.add_subcommand("gate", "What passes between positions: gates, spectra, interventions");
   add_measure_options(*command, options->measure);
-  command->add_option("--rows", options->rows, "Held-out rows")->check(CLI::Range(2, 1000000))->capture_default_str();
+  command->add_option("--rows", options->rows, "Held-out rows")
+      ->check(whole_number(2, kMostCount))
+      ->capture_default_str();
   command->add_option("--passes", settings.feedback_passes, "Feedback passes; the last one is looked into")
-      ->check(CLI::Range(1, 10000))
+      ->check(whole_number(1, kMostPasses))
       ->capture_default_str();
   command->add_option("--temperatures", settings.interventions.temperatures, "Gate temperatures, such as 0.5,2")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber)
-      ->check(finite_number())
+      ->check(number_above_zero())
       ->capture_default_str();
   command->add_option("--seed-scales", settings.interventions.seed_scales, "Scales of fused layer-0 inputs")
       ->delimiter(',')
-      ->check(CLI::NonNegativeNumber)
-      ->check(finite_number())
+      ->check(number_not_negative())
       ->capture_default_str();
   command->add_option("--draws", settings.boundary_draws, "Draws of plain lengths for the boundary")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, kMostCount))
       ->capture_default_str();
   command->callback([options, &action] { action = [options](const Streams& s) { return measure(*options, s); }; });
 }

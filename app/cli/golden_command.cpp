@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/checks.h"
 #include "app/cli/cli.h"
 #include "engine/golden.h"
 
@@ -33,7 +34,7 @@ void print_check(std::ostream& out, const engine::GoldenCheck& check) {
 }
 
 int check_golden(const GoldenOptions& options, const Streams& streams) {
-  const auto backend = kernels::make_backend(options.device);
+  const auto backend = with_device_of_option([&] { return kernels::make_backend(options.device); });
   nlohmann::json files = nlohmann::json::object();
   std::int64_t passed = 0;
   std::int64_t failed = 0;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/checks.h"
 #include "app/cli/cli.h"
 #include "app/cli/measured_run.h"
 #include "app/cli/progress_line.h"
@@ -137,9 +138,11 @@ void add_lengths_command(CLI::App& app, Action& action) {
       app.add_subcommand("lengths", "State tracking: right answers over sequences longer than the trained ones");
   add_measure_options(*command, options->measure);
   command->add_option("--digits", options->digits, "Digits of each row")
-      ->check(CLI::Range(1, 4096))
+      ->check(whole_number(1, 4096))
       ->capture_default_str();
-  command->add_option("--rows", options->rows, "Held-out rows")->check(CLI::Range(1, 1000000))->capture_default_str();
+  command->add_option("--rows", options->rows, "Held-out rows")
+      ->check(whole_number(1, kMostCount))
+      ->capture_default_str();
   command->callback([options, &action] { action = [options](const Streams& s) { return measure(*options, s); }; });
 }
 

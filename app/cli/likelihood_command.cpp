@@ -79,7 +79,6 @@ int measure(const LikelihoodOptions& options, const Streams& streams) {
 void add_likelihood_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<LikelihoodOptions>();
   options->rollouts.record.max_tokens = 64;
-  options->rollouts.record.sampler.temperature = 1;
   CLI::App* command = app.add_subcommand("likelihood", "Likelihood of Soft rollouts by parallel passes");
   add_rollout_measure_options(*command, options->rollouts);
   CLI::Option* completion = command->add_option("--completion", options->completion,

@@ -1,14 +1,15 @@
 #include "app/cli/measured_run.h"
-#include "app/cli/checks.h"
 
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <filesystem>
 
+#include "app/cli/checks.h"
 #include "engine/error.h"
 #include "engine/recipe.h"
 
 namespace app::cli {
+
 void add_measure_options(CLI::App& command, MeasureOptions& options) {
   command.add_option("--run", options.run, "Run folder, or demo for the shipped model")->capture_default_str();
   command.add_option("--seed", options.seed, "Seed of prompts and random numbers")
@@ -22,7 +23,7 @@ MeasuredRun open_run(const MeasureOptions& options, const Streams& streams) {
   std::vector<std::string> problems;
   LoadedRun run = load_run(options.run, problems);
   for (const std::string& problem : problems) streams.err << "fullband-cli: " << problem << "\n";
-  engine::InferenceModel model(run.checkpoint, options.device);
+  auto model = with_device_of_option([&] { return engine::InferenceModel(run.checkpoint, options.device); });
   return {std::move(run), std::move(model)};
 }
 
@@ -36,9 +37,10 @@ std::string measured_on_text(const MeasureOptions& options, const LoadedRun& run
 
 QuestionSet find_questions(const LoadedRun& run, const std::string& task_or_file, std::uint64_t seed,
                            std::int64_t rows) {
-  if (std::filesystem::is_regular_file(task_or_file)) return app::find_questions({}, task_or_file, seed, rows);
+  if (names_a_file(task_or_file)) return app::find_questions({}, task_or_file, seed, rows);
   const engine::Recipe recipe = engine::recipe_from_json(run.description.at("recipe"));
-  return app::find_questions(recipe.data, task_or_file, seed, rows, "--task");
+  return named_by_option("--task",
+                         [&] { return app::find_questions(recipe.data, task_or_file, seed, rows, "--task"); });
 }
 
 std::unique_ptr<engine::data::BatchSource> validation_source(const LoadedRun& run) {

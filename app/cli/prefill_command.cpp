@@ -5,8 +5,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/checks.h"
 #include "app/cli/cli.h"
-#include "app/cli/decode_modes.h"
 #include "app/cli/measured_run.h"
 #include "app/cli/progress_line.h"
 #include "engine/prefill_scaling.h"
@@ -90,15 +90,15 @@ void add_prefill_command(CLI::App& app, Action& action) {
   add_measure_options(*command, options->measure);
   command->add_option("--task", options->task,
                       "Task name, or JSON Lines with prompt and answer (default: the run's first task)");
-  command->add_option("--rows", options->rows, "Prompts")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--rows", options->rows, "Prompts")->check(whole_number(1, kMostCount))->capture_default_str();
   command->add_option("--passes", settings.most_passes, "Most fused passes over the prompt; 0 is Soft")
-      ->check(CLI::Range(0, 1000))
+      ->check(whole_number(0, kMostFusedPasses))
       ->capture_default_str();
   command->add_option("--max-tokens", settings.max_tokens, "Most tokens to generate")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, kMostCount))
       ->capture_default_str();
   command->add_option("--temperature", settings.sampler.temperature, "0 = greedy")
-      ->check(finite_not_negative())
+      ->check(number_not_negative())
       ->capture_default_str();
   command->callback([options, &action] { action = [options](const Streams& s) { return measure(*options, s); }; });
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "app/cli/checks.h"
 #include "app/cli/cli.h"
 #include "app/cli/measured_run.h"
 #include "app/cli/progress_line.h"
@@ -132,15 +133,15 @@ void add_probe_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("probe", "What a linear probe reads at a prompt's end, by depth");
   add_measure_options(*command, options->measure);
   command->add_option("--task", options->request.task, "completion, memory, registers or overwrites")
-      ->check(CLI::IsMember(engine::probe_task_names()))
+      ->check(one_of(engine::probe_task_names()))
       ->capture_default_str();
   command
       ->add_option("--distractors", options->request.lengths,
                    "Null updates or scratch operations, such as 0,8,32 (default: 0,8,32,128,256 where they fit)")
       ->delimiter(',')
-      ->check(CLI::Range(0, 4096));
+      ->check(whole_number(0, 4096));
   command->add_option("--examples", options->request.most_examples, "About so many, in whole groups (default: all)")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1, kMostCount));
   command->callback([options, &action] { action = [options](const Streams& s) { return measure(*options, s); }; });
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "app/cli/checks.h"
 #include "app/cli/cli.h"
 #include "app/cli/measured_run.h"
 #include "app/cli/progress_line.h"
@@ -19,15 +20,17 @@ struct ReachOptions {
   MeasureOptions measure;
   std::string prompt;
   std::string mode = "soft";
-  std::int64_t position = -1;  ///< -1: the last
-  std::int64_t layer = -1;     ///< -1: the top
+  std::int64_t position = 0;  ///< from 1, as t on the page; 0: the last
+  std::int64_t layer = -1;    ///< -1: the top
   std::int64_t plain = 1;
   std::int64_t directions = 0;
 };
 
 /// The given prompt, or a held-out one: a prompt of the run's first task, or a row of its text.
 std::vector<std::int32_t> prompt_tokens(const ReachOptions& options, const MeasuredRun& run) {
-  if (!options.prompt.empty()) return run.model.tokenizer().encode(options.prompt);
+  if (!options.prompt.empty()) {
+    return named_by_option("--prompt", [&] { return run.model.tokenizer().encode(options.prompt); });
+  }
   const engine::Recipe recipe = engine::recipe_from_json(run.loaded.description.at("recipe"));
   if (!recipe.data.tasks.empty()) {
     const QuestionSet set = find_questions(run.loaded, "", options.measure.seed, 1);
@@ -46,7 +49,7 @@ engine::InfluenceRequest request_of(const ReachOptions& options, const MeasuredR
     if (options.mode == engine::to_string(mode)) request.mode = mode;
   }
   const auto last = static_cast<std::int64_t>(request.tokens.size()) - 1;
-  request.cell = {options.position < 0 ? last : options.position,
+  request.cell = {options.position == 0 ? last : options.position - 1,
                   options.layer < 0 ? run.model.config().layers : options.layer};
   request.plain = options.plain;
   request.directions = options.directions;
@@ -85,7 +88,7 @@ nlohmann::json to_json(const engine::InfluenceRequest& request, const engine::In
   nlohmann::json labels = nlohmann::json::array();
   for (const std::int32_t token : request.tokens) labels.push_back(tokenizer.label(token));
   return {{"mode", engine::to_string(request.mode)},
-          {"t", request.cell.position},
+          {"t", request.cell.position + 1},
           {"layer", request.cell.depth},
           {"plain", request.plain},
           {"tokens", labels},
@@ -111,7 +114,7 @@ void print_cell(double value, bool chosen, std::ostream& out) {
 
 void print(const engine::InfluenceRequest& request, const engine::InfluenceMap& map,
            const engine::data::Tokenizer& tokenizer, std::ostream& out) {
-  out << "influence on position " << request.cell.position << ", depth " << request.cell.depth << " in "
+  out << "influence on position " << request.cell.position + 1 << ", depth " << request.cell.depth << " in "
       << engine::to_string(request.mode) << ", prompt of " << request.plain << " of " << map.positions
       << " tokens: Frobenius norm of the derivative, "
       << (map.exact ? "all " + std::to_string(map.directions) + " directions"
@@ -120,7 +123,7 @@ void print(const engine::InfluenceRequest& request, const engine::InfluenceMap& 
   for (std::int64_t depth = 0; depth <= map.layers; ++depth) out << std::setw(depth == 0 ? 7 : 9) << depth;
   out << "  token\n";
   for (std::int64_t position = 0; position < map.positions; ++position) {
-    out << std::setw(4) << position << "     ";
+    out << std::setw(4) << position + 1 << "     ";
     for (std::int64_t depth = 0; depth <= map.layers; ++depth) {
       const engine::Cell cell{position, depth};
       print_cell(map.at(cell), cell == request.cell, out);
@@ -162,19 +165,19 @@ void add_reach_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<ReachOptions>();
   CLI::App* command = app.add_subcommand("reach", "How much every state of a prompt moves a chosen one");
   add_measure_options(*command, options->measure);
-  command->add_option("--t", options->position, "Position of the chosen state, from 0 (default: the last)")
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--t", options->position, "Position of the chosen state, counted from 1 (default: the last)")
+      ->check(whole_number(1, kMostCount));
   command->add_option("--layer", options->layer, "Its depth: 0 is the layer-0 input (default: the top)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0, kMostCount));
   command->add_option("--mode", options->mode, "standard, soft or fused")
-      ->check(CLI::IsMember({"standard", "soft", "fused"}))
+      ->check(one_of({"standard", "soft", "fused"}))
       ->capture_default_str();
   command->add_option("--plain", options->plain, "Prompt positions: plain, or in Fused prefilled with feedback")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, kMostCount))
       ->capture_default_str();
   command->add_option("--prompt", options->prompt, "Text to measure on (default: a held-out prompt of the run)");
   command->add_option("--directions", options->directions, "Random directions; 0 = all, at most 64")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number(0, kMostCount))
       ->capture_default_str();
   command->callback([options, &action] { action = [options](const Streams& s) { return reach(*options, s); }; });
 }

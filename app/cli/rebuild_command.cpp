@@ -99,7 +99,6 @@ int rebuild(const RolloutMeasureOptions& options, const Streams& streams) {
 void add_rebuild_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<RolloutMeasureOptions>();
   options->record.max_tokens = 64;
-  options->record.sampler.temperature = 1;
   CLI::App* command = app.add_subcommand("rebuild", "Rebuild Soft caches from their tokens with parallel passes");
   add_rollout_measure_options(*command, *options);
   command->callback([options, &action] { action = [options](const Streams& s) { return rebuild(*options, s); }; });

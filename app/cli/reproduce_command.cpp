@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "app/cli/checks.h"
 #include "app/cli/cli.h"
 #include "app/cli/finding_table.h"
 #include "engine/atomic_file.h"
@@ -162,10 +163,12 @@ void add_reproduce_command(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("reproduce", "Train, measure and tabulate a finding of the paper (default: all)");
   command->add_option("name", options->names, "Findings; see --list");
-  command->add_option("--seeds", options->seeds, "Other seeds than the finding's");
+  command->add_option("--seeds", options->seeds, "Other seeds than the finding's")->check(seed_number());
   command->add_option("--set", options->overrides, "Change a field of every variant (repeatable)");
   command->add_option("--out", options->out, "Folder for runs and tables")->capture_default_str();
-  command->add_option("--threads", options->threads, "CPU threads of the trainings, 0 = all")->capture_default_str();
+  command->add_option("--threads", options->threads, "CPU threads of the trainings, 0 = all")
+      ->check(whole_number(0, kMostThreads))
+      ->capture_default_str();
   command->add_flag("--list", options->list, "Say what there is");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback(

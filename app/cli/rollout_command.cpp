@@ -55,12 +55,12 @@ int roll_out(const RolloutOptions& options, const Streams& streams) {
   std::vector<std::string> problems;
   const LoadedRun run = load_run(options.run, problems);
   for (const std::string& problem : problems) streams.err << "fullband-cli: " << problem << "\n";
-  engine::InferenceModel model(run.checkpoint, options.device);
+  auto model = with_device_of_option([&] { return engine::InferenceModel(run.checkpoint, options.device); });
   nlohmann::json modes = nlohmann::json::object();
   for (const engine::DecodeMode mode : decode_modes(options.mode)) {
     engine::RolloutRequest request = options.request;
     request.mode = mode;
-    const engine::Rollout rollout = model.rollout(request);
+    const engine::Rollout rollout = named_by_option("--prompt", [&] { return model.rollout(request); });
     if (options.json) {
       modes[engine::to_string(mode)] = to_json(rollout, model.tokenizer());
     } else {
@@ -86,21 +86,21 @@ void add_rollout_command(CLI::App& app, Action& action) {
       ->check(known_mode())
       ->capture_default_str();
   command->add_option("--max-tokens", request.max_tokens, "Most tokens to generate")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number(0, kMostCount))
       ->capture_default_str();
   command->add_option("--temperature", request.sampler.temperature, "0 = greedy")
-      ->check(finite_not_negative())
+      ->check(number_not_negative())
       ->capture_default_str();
   command->add_option("--top-k", request.sampler.top_k, "0 = off")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number(0, kMostCount))
       ->capture_default_str();
-  command->add_option("--top-p", request.sampler.top_p, "1 = off")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+  command->add_option("--top-p", request.sampler.top_p, "1 = off")->check(share_above_zero())->capture_default_str();
   command->add_option("--seed", request.sampler.seed, "Seed of the sampler")
       ->check(seed_number())
       ->capture_default_str();
   command->add_option("--stop", request.stop_strings, "Stop at this text (repeatable)");
   command->add_option("--fused-passes", request.fused_prefill_passes, "Fused: feedback passes over the prompt")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_number(1, kMostFusedPasses))
       ->capture_default_str();
   command->add_option("--device", options->device, "auto, cpu or cuda:N")->capture_default_str();
   command->add_flag("--json", options->json, "Print one JSON object");

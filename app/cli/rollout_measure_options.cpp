@@ -1,6 +1,9 @@
 #include "app/cli/rollout_measure_options.h"
 
 #include <algorithm>
+
+#include "app/cli/checks.h"
+
 namespace app::cli {
 
 void add_rollout_measure_options(CLI::App& command, RolloutMeasureOptions& options) {
@@ -10,25 +13,27 @@ void add_rollout_measure_options(CLI::App& command, RolloutMeasureOptions& optio
       .add_option("--task", options.task, "Task name, or JSON Lines with prompt and answer (default: the run's first)")
       ->excludes(prompt);
   command.add_option("--rows", options.rows, "Held-out prompts")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, kMostCount))
       ->excludes(prompt)
       ->capture_default_str();
   command.add_option("--passes", options.passes, "Numbers of parallel passes, such as 1,2,4")
       ->delimiter(',')
-      ->check(CLI::Range(1, 10000))
+      ->check(whole_number(1, kMostPasses))
       ->capture_default_str();
   command.add_option("--max-tokens", options.record.max_tokens, "Tokens to generate")
-      ->check(CLI::Range(2, 1000000))
+      ->check(whole_number(2, kMostCount))
       ->capture_default_str();
   command
       .add_option("--prompt-tokens", options.prompt_tokens,
                   "Cut held-out prompts to this many tokens, so that answers are longer; 0 = whole prompts")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number(0, kMostCount))
       ->excludes(prompt)
       ->capture_default_str();
   command.add_flag("--past-end", options.past_end, "Go on after end of text, up to --max-tokens");
-  command.add_option("--temperature", options.record.sampler.temperature, "0 = greedy")
-      ->check(finite_not_negative())
+  command
+      .add_option("--temperature", options.record.sampler.temperature,
+                  "0 = greedy, as on the page Cache and likelihood")
+      ->check(number_not_negative())
       ->capture_default_str();
 }
 
@@ -36,7 +41,7 @@ MeasuredPrompts find_prompts(const RolloutMeasureOptions& options, const Measure
   MeasuredPrompts prompts;
   if (!options.prompt.empty()) {
     prompts.source = "prompt";
-    prompts.tokens.push_back(run.model.tokenizer().encode(options.prompt));
+    prompts.tokens.push_back(named_by_option("--prompt", [&] { return run.model.tokenizer().encode(options.prompt); }));
     return prompts;
   }
   const QuestionSet set = find_questions(run.loaded, options.task, options.measure.seed, options.rows);

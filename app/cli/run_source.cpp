@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <span>
 
+#include "app/question_set.h"
 #include "engine/checkpoint_file.h"
 #include "engine/error.h"
 #include "engine/json_io.h"
@@ -41,7 +42,7 @@ std::vector<std::string> recipe_names() {
 }
 
 engine::Recipe find_recipe(const std::string& name_or_file) {
-  if (std::filesystem::is_regular_file(name_or_file)) return engine::load_recipe(name_or_file);
+  if (names_a_file(name_or_file)) return engine::load_recipe(name_or_file);
   const auto text = resources::find(std::string(kRecipes) + name_or_file + std::string(kJson));
   if (!text) {
     throw engine::ConfigError("--recipe", "there is neither a file nor a recipe called " + name_or_file +

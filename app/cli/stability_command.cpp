@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "app/cli/checks.h"
 #include "app/cli/cli.h"
 #include "app/cli/measured_run.h"
 #include "app/cli/progress_line.h"
@@ -181,13 +182,13 @@ void add_stability_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("stability", "What repeated feedback passes do to states and loss");
   add_measure_options(*command, options->measure);
   command->add_option("--passes", options->passes, "Feedback passes after pass 1")
-      ->check(CLI::Range(1, 100000))
+      ->check(whole_number(1, 100000))
       ->capture_default_str();
   command->add_option("--rows", options->rows, "Held-out rows a repeat")
-      ->check(CLI::Range(1, 1000000))
+      ->check(whole_number(1, kMostCount))
       ->capture_default_str();
   command->add_option("--repeats", options->repeats, "Repeats, each on rows of its own")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_number(1, 1000))
       ->capture_default_str();
   command->add_flag("--by-position", options->by_position, "Add the mean update of every place and pass to the JSON");
   command->callback([options, &action] { action = [options](const Streams& s) { return measure(*options, s); }; });

@@ -97,6 +97,19 @@ std::unique_ptr<engine::TrainingJob> make_job(TrainOptions& options) {
   return engine::make_trainer(recipe, options.trainer);
 }
 
+/// A broken checkpoint that was passed over costs steps, which the user should know; going on moves it aside.
+std::vector<std::string> broken_checkpoints(const TrainOptions& options) {
+  std::vector<std::string> problems;
+  if (options.trainer.resume) engine::list_checkpoints(options.out, &problems);
+  return problems;
+}
+
+void say_where_it_goes_on(const engine::TrainingJob& job, const std::vector<std::string>& problems,
+                          const Streams& streams) {
+  for (const std::string& problem : problems) streams.err << "fullband-cli: " << problem << "\n";
+  if (job.step() == 0) streams.err << "fullband-cli: the run has no checkpoint yet and begins again\n";
+}
+
 /// What the training loop has seen last.
 struct Seen {
   std::optional<engine::StepMetrics> step;
@@ -140,10 +153,9 @@ int train(TrainOptions& options, const Streams& streams) {
   const bool together = options.trainer.group != nullptr;
   if (together) options.trainer.device = device_of_process(options.trainer.device);
   const bool quiet = together && options.trainer.group->rank() != 0;
-  const std::unique_ptr<engine::TrainingJob> job = make_job(options);
-  if (options.trainer.resume && job->step() == 0 && !quiet) {
-    streams.err << "fullband-cli: the run has no checkpoint yet and begins again\n";
-  }
+  const std::vector<std::string> broken = broken_checkpoints(options);
+  const std::unique_ptr<engine::TrainingJob> job = with_device_of_option([&] { return make_job(options); });
+  if (options.trainer.resume && !quiet) say_where_it_goes_on(*job, broken, streams);
   const std::int64_t total = job->total_steps();
   Seen seen;
   if (together) {
@@ -172,11 +184,17 @@ void add_train_command(CLI::App& app, Action& action) {
   CLI::Option* recipe = command->add_option("--recipe", options->recipe, "Name of a recipe, or a recipe file");
   command->add_option("--set", options->overrides, "Change a field, for example train.rate=1e-3 (repeatable)");
   command->add_option("--out", options->out, "Run folder")->required();
-  command->add_option("--seed", options->trainer.seed, "Seed")->check(seed_number())->capture_default_str();
+  CLI::Option* seed =
+      command->add_option("--seed", options->trainer.seed, "Seed")->check(seed_number())->capture_default_str();
   command->add_option("--device", options->trainer.device, "auto, cpu or cuda:N")->capture_default_str();
-  command->add_option("--threads", options->trainer.threads, "CPU threads, 0 = all")->capture_default_str();
+  command->add_option("--threads", options->trainer.threads, "CPU threads, 0 = all")
+      ->check(whole_number(0, kMostThreads))
+      ->capture_default_str();
   CLI::Option* resume =
-      command->add_flag("--resume", options->trainer.resume, "Go on from the run's newest checkpoint");
+      command
+          ->add_flag("--resume", options->trainer.resume, "Go on from the run's newest checkpoint, with its settings")
+          ->excludes(recipe)
+          ->excludes(seed);
   command->add_flag("--log", options->log, "Print a line for each validation");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, recipe, resume, &action] {

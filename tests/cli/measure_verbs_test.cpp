@@ -72,6 +72,17 @@ TEST_F(MeasureVerbsTest, RebuildFindsTheRecordedStatesFloor) {
   EXPECT_GT(result["key_error_standard_error"][0].get<double>(), 0);
 }
 
+/// As the page of the window does; another default would give another figure for the same question.
+TEST_F(MeasureVerbsTest, RebuildAndLikelihoodDecodeGreedilyUnlessTold) {
+  const std::string run_folder = tiny_run("run", 2);
+  for (const char* verb : {"rebuild", "likelihood"}) {
+    SCOPED_TRACE(verb);
+    const std::vector<std::string> arguments = {verb, "--run", run_folder, "--rows", "2", "--max-tokens", "4"};
+    EXPECT_EQ(measure(arguments)["temperature"], 0);
+    EXPECT_NE(call({verb, "--help"}).out.find("0 = greedy"), std::string::npos);
+  }
+}
+
 TEST_F(MeasureVerbsTest, RebuildOfAPromptShowsThePositionTable) {
   const json result =
       measure({"rebuild", "--run", tiny_run("run", 2), "--prompt", "state = one\n", "--past-end", "--max-tokens", "4"});

@@ -5,12 +5,12 @@ namespace {
 
 using ReachTest = CliTest;
 
-constexpr std::int64_t kPosition = 6;
+constexpr std::int64_t kPosition = 6;  // before it lie so many; on the command line it is t = 7
 
 TEST_F(ReachTest, TheShippedModelShowsTheRectangleAndExactZeros) {
   const auto measured = [&](const std::string& mode, const std::string& plain, const std::string& layer) {
-    const Printed printed =
-        call({"reach", "--t", std::to_string(kPosition), "--layer", layer, "--mode", mode, "--plain", plain, "--json"});
+    const Printed printed = call(
+        {"reach", "--t", std::to_string(kPosition + 1), "--layer", layer, "--mode", mode, "--plain", plain, "--json"});
     EXPECT_EQ(printed.code, 0) << printed.err;
     return printed.json();
   };
@@ -20,6 +20,7 @@ TEST_F(ReachTest, TheShippedModelShowsTheRectangleAndExactZeros) {
   EXPECT_EQ(soft["moving_cells"], kPosition * (static_cast<std::int64_t>(layers) + 1) + 2);
   EXPECT_EQ(soft["moving_cells"], soft["theory"]["latent_feedback"]);
   EXPECT_EQ(soft["step"], 2000);
+  EXPECT_EQ(soft["t"], kPosition + 1);
   EXPECT_TRUE(soft["exact"]);
   EXPECT_GT(soft["influence"][0][layers], 0);
   EXPECT_GT(soft["influence"][kPosition - 1][layers], 0);
@@ -38,17 +39,18 @@ TEST_F(ReachTest, TheShippedModelShowsTheRectangleAndExactZeros) {
 }
 
 TEST_F(ReachTest, TheTableNamesWhatItWasMeasuredOn) {
-  const Printed printed = call({"reach", "--t", "3", "--mode", "standard"});
+  const Printed printed = call({"reach", "--t", "4", "--mode", "standard"});
   EXPECT_EQ(printed.code, 0) << printed.err;
-  for (const char* part : {"demo, step 2000, seed 1", "position 3, depth 4", "here", "theory: 16 in Standard"})
+  for (const char* part : {"demo, step 2000, seed 1", "position 4, depth 4", "here", "theory: 16 in Standard"})
     EXPECT_NE(printed.out.find(part), std::string::npos) << printed.out;
 }
 
 TEST_F(ReachTest, BadArgumentsAreNamed) {
-  expect_refused(call({"reach", "--t", "4000"}), 2, "t: must be 0 to");
-  expect_refused(call({"reach", "--layer", "5"}), 2, "layer: must be 0 to 4");
+  expect_refused(call({"reach", "--t", "4000"}), 2, "--t: must be 1 to");
+  expect_refused(call({"reach", "--t", "0"}), 2, "--t: must be a whole number from 1");
+  expect_refused(call({"reach", "--layer", "5"}), 2, "--layer: must be 0 to 4");
   expect_refused(call({"reach", "--plain", "0"}), 2, "--plain");
-  expect_refused(call({"reach", "--plain", "4000"}), 2, "plain: must be 1 to");
+  expect_refused(call({"reach", "--plain", "4000"}), 2, "--plain: must be 1 to");
   expect_refused(call({"reach", "--mode", "all"}), 2, "--mode");
   expect_refused(call({"reach", "--prompt", "zebra"}), 2, "zebra");
   expect_refused(call({"reach", "--run", path("nothing")}), 1, "nothing");

@@ -86,7 +86,31 @@ TEST_F(VerbsTest, EvaluateReadsJsonLinesAndNamesABadLine) {
       1);
   std::ofstream(path("bad.jsonl")) << R"({"prompt": "state = one\n", "answer": "one"})"
                                    << "\n{\"prompt\": 3}\n";
-  expect_refused(call({"evaluate", "--run", run_folder, "--task", path("bad.jsonl")}), 1, "line 2");
+  expect_refused(call({"evaluate", "--run", run_folder, "--task", path("bad.jsonl")}), 1,
+                 "bad.jsonl: line 2: needs the text member \"prompt\"");
+  std::ofstream(path("broken.jsonl")) << "\n\n{\"prompt\": \"state\n";
+  expect_refused(call({"evaluate", "--run", run_folder, "--jsonl", path("broken.jsonl")}), 1,
+                 "broken.jsonl: line 3: syntax error");
+  expect_refused(call({"evaluate", "--run", run_folder, "--jsonl", "/dev/null"}), 1,
+                 "/dev/null: holds no prompt; write a line of JSON");
+}
+
+TEST_F(VerbsTest, AFileThatCannotBeWrittenIsToldBeforeTheWork) {
+  // So many rows take hours: the refusal does not wait for them.
+  const auto refused = [&](const std::string& file) { return call({"evaluate", "--rows", "1000000", "--out", file}); };
+  expect_refused(refused(path("none/x.jsonl")), 1,
+                 path("none/x.jsonl") + ": cannot be written: there is no folder " + path("none") + "; make it first");
+  expect_refused(refused(path("")), 1, path("") + ": is a folder; name a file");
+  expect_refused(refused("/proc/x.jsonl"), 1, "/proc/x.jsonl: cannot be opened for writing");
+}
+
+TEST_F(VerbsTest, ATrainingThatCannotFitSaysWhatIsLarge) {
+  const auto refused = [&](const std::string& setting) {
+    return call({"train", "--recipe", "demo", "--out", path("run"), "--set", setting});
+  };
+  expect_refused(refused("model.dim=262144"), 1, "lower model.dim, model.ffn or model.layers");
+  expect_refused(refused("train.rows=10000000"), 1, "lower train.rows or data.seq");
+  EXPECT_FALSE(std::filesystem::exists(path("run")));
 }
 
 TEST_F(VerbsTest, AnInterruptedRunResumedEndsLikeOneThatWasNot) {
@@ -100,6 +124,29 @@ TEST_F(VerbsTest, AnInterruptedRunResumedEndsLikeOneThatWasNot) {
     return call({"info", "--run", run_folder, "--json"}).json()["tensor_hash"].get<std::string>();
   };
   EXPECT_EQ(hash(whole), hash(broken));
+}
+
+TEST_F(VerbsTest, ABrokenCheckpointIsNamed) {
+  const std::string run_folder = tiny_run("run", 8, {"--set", "train.checkpoint_every=5"});
+  const auto cut_in_half = [](const std::string& file) {
+    std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
+  };
+  const std::string newest = run_folder + "/checkpoints/step-00000008/model.safetensors";
+  cut_in_half(newest);
+  // With an older one to go on from, the loss of the newest is said; without one nothing can be done.
+  const Printed resumed = call({"train", "--resume", "--out", run_folder, "--threads", "1"});
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_NE(resumed.err.find("skipped: " + newest + ": is cut off"), std::string::npos) << resumed.err;
+  cut_in_half(newest);
+  std::filesystem::remove_all(run_folder + "/checkpoints/step-00000005");
+  for (const char* verb :
+       {"info", "evaluate", "probe", "reach", "stability", "rebuild", "prefill", "gate", "lengths"}) {
+    SCOPED_TRACE(verb);
+    expect_refused(call({verb, "--run", run_folder}), 1, "has no complete checkpoint: " + newest + ": is cut off");
+  }
+  expect_refused(call({"train", "--resume", "--out", run_folder}), 1, newest + ": is cut off");
+  cut_in_half(run_folder + "/run.json");
+  expect_refused(call({"info", "--run", run_folder}), 1, run_folder + "/run.json: line ");
 }
 
 TEST_F(VerbsTest, APromptOutsideTheVocabularyIsQuoted) {

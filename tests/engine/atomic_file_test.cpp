@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -78,6 +79,37 @@ TEST(AtomicFile, ErrorsNameTheFile) {
     EXPECT_STREQ(error.what(), "/no/such/file: cannot be read: No such file or directory");
   }
   EXPECT_THROW(read_file(std::filesystem::temp_directory_path()), FileError);
+}
+
+std::string refusal_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const FileError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(AtomicFile, WritingNamesTheTargetAndNotTheTemporaryFile) {
+  const support::TemporaryFolder folder;
+  const std::string missing = (folder / "none" / "a").string();
+  EXPECT_EQ(refusal_of([&] { write_file_atomically(missing, "x"); }),
+            missing + ": cannot be written: there is no folder " + (folder / "none").string() + "; make it first");
+  EXPECT_EQ(refusal_of([&] { write_file_atomically("/proc/a", "x"); }).substr(0, 37),
+            "/proc/a: cannot be opened for writing");
+  EXPECT_EQ(refusal_of([&] { write_file_atomically(folder.path(), "x"); }),
+            folder.path().string() + ": is a folder; name a file");
+}
+
+TEST(AtomicFile, WhatIsNotWritableIsToldBeforehandAndNothingChanges) {
+  const support::TemporaryFolder folder;
+  write_file_atomically(folder / "a", "old");
+  engine::require_writable(folder / "a");
+  engine::require_writable(folder / "b");
+  EXPECT_EQ(read_file(folder / "a"), "old");
+  EXPECT_EQ(files_in(folder.path()), 1U);
+  for (const std::filesystem::path& file : {folder / "none" / "a", folder.path(), std::filesystem::path("/proc/a")})
+    EXPECT_THROW(engine::require_writable(file), FileError) << file;
 }
 
 TEST(AtomicFile, ReadersNeverSeeAHalf) {

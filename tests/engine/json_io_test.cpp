@@ -34,7 +34,7 @@ TEST(JsonIo, NamesFileAndLine) {
   EXPECT_THAT(refusal("{\n\"a\": 1,\n\"b\": }"), AllOf(HasSubstr("f.json"), HasSubstr("line 3")));
   EXPECT_THAT(refusal("{\"a\": 1"), HasSubstr("line 1"));
   EXPECT_THAT(refusal("{}\n\nx"), HasSubstr("line 3"));
-  EXPECT_THAT(refusal(""), HasSubstr("line 1"));
+  EXPECT_THAT(refusal(""), HasSubstr("line 1: holds nothing"));
 }
 
 TEST(JsonIo, RefusesAMemberGivenTwice) {

@@ -1,8 +1,10 @@
 // The memory estimate against what is really taken, for every option of the model.
 #include "engine/memory_estimate.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/error.h"
 #include "engine/optimizer.h"
 #include "engine/pass_runner.h"
 #include "engine/trainer.h"
@@ -118,6 +120,33 @@ TEST(MemoryEstimateOfARecipeTest, GrowsWithRowsPassesAndWidth) {
   recipe = {};
   recipe.model.dim *= 2;
   EXPECT_GT(engine::estimate_memory(recipe), base.total());
+}
+
+std::string refusal_of(const engine::Recipe& recipe, std::int64_t available) {
+  try {
+    engine::require_memory(recipe, recipe.train.rows * recipe.data.seq, available);
+  } catch (const engine::TooLarge& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(MemoryEstimateOfARecipeTest, WhatDoesNotFitIsNamed) {
+  constexpr std::int64_t kGibibyte = std::int64_t{1} << 30;
+  engine::Recipe recipe;
+  recipe.model.vocab = 64;
+  const auto estimate = engine::memory_estimate(recipe);
+  const std::int64_t needed = estimate.parameters + estimate.optimizer + estimate.step;
+  EXPECT_EQ(refusal_of(recipe, needed + needed / 50), "");
+  EXPECT_EQ(refusal_of(recipe, 0), "") << "an unknown memory refuses nothing";
+  EXPECT_THAT(refusal_of(recipe, needed - needed / 50), testing::HasSubstr("lower train.rows or data.seq"));
+  EXPECT_THAT(refusal_of(recipe, estimate.parameters),
+              testing::HasSubstr("lower model.dim, model.ffn or model.layers"));
+  recipe.train.rows = std::int64_t{1} << 29;  // the bytes of all that do not fit into an integer
+  recipe.model.layers = 1024;
+  EXPECT_THAT(refusal_of(recipe, 24 * kGibibyte), testing::HasSubstr("lower train.rows or data.seq"));
+  recipe.model.dim = 1 << 20;
+  EXPECT_THAT(refusal_of(recipe, 24 * kGibibyte), testing::HasSubstr("lower model.dim"));
 }
 
 }  // namespace

@@ -248,6 +248,26 @@ TEST(Checkpoints, BrokenOnesAreSkippedWithAMessage) {
   EXPECT_THAT(problems, ElementsAre(HasSubstr("step-00000004"), HasSubstr("step-00000003")));
 }
 
+TEST(Checkpoints, WhenNoneReadsTheNewestSaysWhy) {
+  const support::TemporaryFolder folder;
+  {
+    RunWriter writer = RunWriter::create(folder / "r", run_description());
+    for (const int step : {1, 2}) writer.write_checkpoint(step, sample_checkpoint(step));
+  }
+  fs::remove(folder / "r" / "checkpoints" / "step-00000001" / "DONE");
+  const fs::path model = folder / "r" / "checkpoints" / "step-00000002" / "model.safetensors";
+  for (const std::uintmax_t bytes : {fs::file_size(model) / 2, std::uintmax_t{3}, std::uintmax_t{0}}) {
+    fs::resize_file(model, bytes);
+    try {
+      engine::read_newest_checkpoint(folder / "r", false);
+      FAIL();
+    } catch (const FileError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("has no complete checkpoint: " + model.string() + ": "));
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    }
+  }
+}
+
 TEST(Checkpoints, NoneIsAFileError) {
   const support::TemporaryFolder folder;
   RunWriter::create(folder / "r", run_description());

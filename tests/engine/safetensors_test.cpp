@@ -74,6 +74,10 @@ TEST(Safetensors, TakesValidFiles) {
 }
 
 TEST(Safetensors, RefusesBadLengths) {
+  EXPECT_THAT(refusal(file_with("{\"a\":" + tensor("F32", "[2]", "[0,8]") + "}", 7)),
+              HasSubstr("is cut off; take another copy: the tensors end at byte 8"));
+  EXPECT_THAT(refusal(file_with("{\"a\":" + tensor("F32", "[2]", "[0,8]") + "}", 9)),
+              HasSubstr("the tensors end at byte 8 of the data, the file at byte 9"));
   EXPECT_THAT(refusal(""), HasSubstr("at least 8 bytes"));
   EXPECT_THAT(refusal("1234567"), HasSubstr("at least 8 bytes"));
   EXPECT_THAT(refusal(std::string(8, '\xff')), HasSubstr("limit"));

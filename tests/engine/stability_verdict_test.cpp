@@ -45,6 +45,11 @@ TEST(StabilityVerdictTest, SaysAConvergedButWorseFixedPointInWords) {
     EXPECT_NE(verdict.text.find(part), std::string::npos) << verdict.text;
 }
 
+TEST(StabilityVerdictTest, OneRowHasNoErrorToSay) {
+  const auto verdict = judge(curves_with(0.5, 0.3, std::nan("")));
+  EXPECT_NE(verdict.text.find("the loss is +0.3 nats"), std::string::npos) << verdict.text;
+}
+
 TEST(StabilityVerdictTest, IsNotFooledByPassesInWhichAlmostNothingCanMove) {
   auto curves = curves_with(1.2, 0.3, 0.01, 30);  // from pass 20 on nothing can move
   const auto verdict = judge(curves);
