@@ -33,6 +33,7 @@ void Plot::set_title(const QString& title) {
 }
 
 void Plot::set_axes(const QString& x_title, const QString& y_title) {
+  if (x_title == state_->scene.x_title && y_title == state_->scene.y_title) return;
   state_->scene.x_title = x_title;
   state_->scene.y_title = y_title;
   setAccessibleDescription(tr("%1 against %2").arg(y_title, x_title));
@@ -66,8 +67,8 @@ void Plot::append(std::size_t series, const std::vector<double>& x, const std::v
   const std::size_t count = std::min(x.size(), y.size());
   target.x.insert(target.x.end(), x.begin(), x.begin() + static_cast<long>(count));
   target.y.insert(target.y.end(), y.begin(), y.begin() + static_cast<long>(count));
-  state_->stale.resize(state_->scene.series.size(), true);
-  state_->stale[series] = true;
+  state_->grown.insert(series);
+  state_->fit_wanted = true;
   schedule();
 }
 
@@ -190,9 +191,14 @@ void Plot::schedule() {
 }
 
 void Plot::data_changed() {
+  state_->grown.clear();
   state_->stale.assign(state_->scene.series.size(), true);
   state_->fit_wanted = true;
   schedule();
+}
+
+void Plot::render_if_needed() {
+  if (state_->timer.isActive()) render_now();
 }
 
 void Plot::render_now() {

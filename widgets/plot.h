@@ -99,8 +99,10 @@ class Plot : public QWidget, public FigureSource {
   [[nodiscard]] PlotCounts counts() const;
   /// Replots drawn so far; a queue of updates makes one.
   [[nodiscard]] std::int64_t replots() const;
-  /// Draws what is queued now instead of at the timer.
+  /// Draws now instead of at the timer.
   void render_now();
+  /// The same, when there is something new to draw.
+  void render_if_needed();
 
   [[nodiscard]] QString figure_title() const override;
   void paint_figure(QPaintDevice& device, const FigureArea& area) const override;

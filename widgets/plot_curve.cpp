@@ -3,60 +3,30 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "widgets/smoothing.h"
+#include <utility>
 
 namespace widgets {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// Collects points and starts a new stretch on request.
-class StretchBuilder {
- public:
-  StretchBuilder(Curve& curve, bool with_raw) : curve_(curve), with_raw_(with_raw) {}
-  void add(double x, double y, double raw) {
-    if (broken_) curve_.stretches.emplace_back();
-    broken_ = false;
-    Stretch& stretch = curve_.stretches.back();
-    stretch.x.push_back(x);
-    stretch.y.push_back(y);
-    if (with_raw_) stretch.raw.push_back(raw);
-  }
-  void cut() { broken_ = true; }
-
- private:
-  Curve& curve_;
-  bool with_raw_;
-  bool broken_ = true;
-};
-
-// Smoothing starts anew with a segment, and runs on over non-finite samples within one.
-std::vector<double> smooth_segments(const Series& series, const std::vector<std::size_t>& starts, double factor) {
-  std::vector<double> result;
-  result.reserve(series.y.size());
-  for (std::size_t s = 0; s < starts.size(); ++s) {
-    const std::size_t end = s + 1 < starts.size() ? starts[s + 1] : series.y.size();
-    const std::vector<double> part(series.y.begin() + static_cast<long>(starts[s]),
-                                   series.y.begin() + static_cast<long>(end));
-    const std::vector<double> smoothed = smooth(part, factor);
-    result.insert(result.end(), smoothed.begin(), smoothed.end());
-  }
-  return result;
+// A given break, or a step back in x: what was resumed is a line of its own.
+bool starts_segment(const Series& series, std::size_t i, CurveProgress& progress) {
+  while (progress.next_break < series.breaks.size() && series.breaks[progress.next_break] < i) ++progress.next_break;
+  const bool given = progress.next_break < series.breaks.size() && series.breaks[progress.next_break] == i;
+  const bool back = series.x[i] < progress.last_x;
+  if (std::isfinite(series.x[i])) progress.last_x = series.x[i];
+  return i > 0 && (given || back);
 }
 
-// A given break, or a step back in x: what was resumed is a line of its own.
-std::vector<std::size_t> segment_starts(const Series& series) {
-  std::vector<std::size_t> starts = {0};
-  double last = -std::numeric_limits<double>::infinity();
-  std::size_t next_break = 0;
-  for (std::size_t i = 0; i < series.x.size(); ++i) {
-    while (next_break < series.breaks.size() && series.breaks[next_break] < i) ++next_break;
-    const bool given = next_break < series.breaks.size() && series.breaks[next_break] == i;
-    if (i > 0 && (given || series.x[i] < last)) starts.push_back(i);
-    if (std::isfinite(series.x[i])) last = series.x[i];
-  }
-  return starts;
+void add_point(Curve& curve, double x, double y, double raw, bool with_raw) {
+  if (std::exchange(curve.progress.broken, false)) curve.stretches.emplace_back();
+  Stretch& stretch = curve.stretches.back();
+  stretch.x.push_back(x);
+  stretch.y.push_back(y);
+  if (with_raw) stretch.raw.push_back(raw);
+  curve.low = std::min(curve.low, with_raw ? std::min(y, raw) : y);
+  curve.high = std::max(curve.high, with_raw ? std::max(y, raw) : y);
 }
 
 double place(double value, bool log) { return log ? std::log(value) : value; }
@@ -92,30 +62,38 @@ bool clip_segment(const Box& box, double ax, double ay, double bx, double by, do
 
 Curve make_curve(const Series& series, const CurveOptions& options) {
   Curve curve;
-  const std::vector<std::size_t> starts = segment_starts(series);
+  grow_curve(curve, series, options);
+  return curve;
+}
+
+// Smoothing starts anew with a segment, and runs on over non-finite samples within one.
+void grow_curve(Curve& curve, const Series& series, const CurveOptions& options) {
   const bool smoothed = options.smoothing > 0 && series.style.smooth;
-  const std::vector<double> values = smoothed ? smooth_segments(series, starts, options.smoothing) : series.y;
-  StretchBuilder builder(curve, smoothed);
-  std::size_t next_start = 1;
-  for (std::size_t i = 0; i < std::min(series.x.size(), values.size()); ++i) {
-    if (next_start < starts.size() && starts[next_start] == i) {
-      builder.cut();
-      ++next_start;
-    }
+  const Smoother fresh(smoothed ? options.smoothing : 0);
+  CurveProgress& progress = curve.progress;
+  const std::size_t first_stretch = curve.stretches.empty() ? 0 : curve.stretches.size() - 1;
+  for (const std::size_t end = std::min(series.x.size(), series.y.size()); progress.taken < end; ++progress.taken) {
+    const std::size_t i = progress.taken;
+    const bool starts = starts_segment(series, i, progress);
+    if (i == 0 || starts) progress.smoother = fresh;
+    if (starts) progress.broken = true;
     const double x = series.x[i];
-    const double y = values[i];
+    const double y = progress.smoother.next(series.y[i]);
     if (!std::isfinite(x) || !std::isfinite(y)) {
       ++curve.non_finite;
       if (std::isfinite(x) && (!options.log_x || x > 0)) curve.bad_x.push_back(x);
-      builder.cut();
+      progress.broken = true;
     } else if ((options.log_x && x <= 0) || (options.log_y && (y <= 0 || series.y[i] <= 0))) {
       ++curve.hidden;
-      builder.cut();
+      progress.broken = true;
     } else {
-      builder.add(x, y, series.y[i]);
+      add_point(curve, x, y, series.y[i], smoothed);
     }
   }
-  return curve;
+  for (std::size_t i = first_stretch; i < curve.stretches.size(); ++i) {
+    curve.stretches[i].y_blocks.extend(curve.stretches[i].y);
+    curve.stretches[i].raw_blocks.extend(curve.stretches[i].raw);
+  }
 }
 
 bool x_extent(const std::vector<Curve>& curves, Range& extent) {
@@ -133,7 +111,10 @@ bool x_extent(const std::vector<Curve>& curves, Range& extent) {
   return found;
 }
 
-bool y_extent(const std::vector<Curve>& curves, bool outliers_out, Range& extent) {
+namespace {
+
+/// All values, for what a share of them decides.
+std::vector<double> all_values(const std::vector<Curve>& curves) {
   std::vector<double> values;
   for (const Curve& curve : curves) {
     for (const Stretch& stretch : curve.stretches) {
@@ -141,10 +122,23 @@ bool y_extent(const std::vector<Curve>& curves, bool outliers_out, Range& extent
       values.insert(values.end(), stretch.raw.begin(), stretch.raw.end());
     }
   }
-  if (values.empty()) return false;
-  const auto [lowest, highest] = std::minmax_element(values.begin(), values.end());
-  extent = {*lowest, *highest};
-  if (!outliers_out || values.size() < 20) return true;
+  return values;
+}
+
+}  // namespace
+
+bool y_extent(const std::vector<Curve>& curves, bool outliers_out, Range& extent) {
+  double lowest = std::numeric_limits<double>::infinity();
+  double highest = -lowest;
+  for (const Curve& curve : curves) {
+    lowest = std::min(lowest, curve.low);
+    highest = std::max(highest, curve.high);
+  }
+  if (lowest > highest) return false;
+  extent = {lowest, highest};
+  if (!outliers_out) return true;
+  std::vector<double> values = all_values(curves);
+  if (values.size() < 20) return true;
   const auto share = static_cast<long>(values.size() / 50);
   const auto low = values.begin() + share;
   const auto high = values.end() - 1 - share;

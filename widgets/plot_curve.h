@@ -2,11 +2,14 @@
 // and counted, new segments where the line starts anew, lone points as dots. Without Qt, so that every trap is tested.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "widgets/decimation.h"
 #include "widgets/series.h"
+#include "widgets/smoothing.h"
 
 namespace widgets {
 
@@ -23,13 +26,26 @@ struct Stretch {
   std::vector<double> x;
   std::vector<double> y;    ///< smoothed
   std::vector<double> raw;  ///< as measured; empty when nothing was smoothed
+  BlockExtremes y_blocks, raw_blocks;
+};
+
+/// How far a series has been taken in, and what its next point needs to know of those before.
+struct CurveProgress {
+  std::size_t taken = 0;
+  std::size_t next_break = 0;
+  double last_x = -std::numeric_limits<double>::infinity();
+  bool broken = true;  ///< the next point starts a stretch
+  Smoother smoother;
 };
 
 struct Curve {
   std::vector<Stretch> stretches;
   std::vector<double> bad_x;  ///< where a sample was not finite (and x was)
   std::int64_t non_finite = 0;
-  std::int64_t hidden = 0;  ///< finite samples that a log axis cannot show
+  std::int64_t hidden = 0;                               ///< finite samples that a log axis cannot show
+  double low = std::numeric_limits<double>::infinity();  ///< of all y and raw
+  double high = -std::numeric_limits<double>::infinity();
+  CurveProgress progress;
 };
 
 struct CurveOptions {
@@ -39,6 +55,9 @@ struct CurveOptions {
 };
 
 Curve make_curve(const Series& series, const CurveOptions& options);
+/// Takes in the points that the series got since; the result is that of make_curve. The series must only have grown,
+/// and the options must be the same.
+void grow_curve(Curve& curve, const Series& series, const CurveOptions& options);
 
 /// Smallest and largest value over all curves, raw values included; `outliers_out` leaves out the 2 % at either end.
 /// Nothing to show: false.

@@ -24,11 +24,17 @@ PlotCounts PlotScene::counts() const {
 void PlotScene::rebuild_curve(std::size_t index) {
   curves.resize(series.size());
   visible.resize(series.size(), true);
-  curves[index] = visible[index] ? make_curve(series[index], {view.smoothing, view.log_x, view.log_y}) : Curve{};
+  curves[index] = Curve();
+  grow_curve(index);
+}
+
+void PlotScene::grow_curve(std::size_t index) {
+  if (!visible[index]) return;
+  widgets::grow_curve(curves[index], series[index], {view.smoothing, view.log_x, view.log_y});
 }
 
 void PlotScene::rebuild_curves() {
-  curves.assign(series.size(), {});
+  curves.assign(series.size(), Curve());
   visible.resize(series.size(), true);
   for (std::size_t i = 0; i < series.size(); ++i) rebuild_curve(i);
 }

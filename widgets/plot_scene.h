@@ -28,6 +28,8 @@ struct PlotScene {
   [[nodiscard]] PlotCounts counts() const;
   void rebuild_curves();
   void rebuild_curve(std::size_t index);
+  /// Takes in points that were added to the end of the series.
+  void grow_curve(std::size_t index);
   /// Takes the ranges from the data.
   void fit();
   /// "2 not finite (×) · 3 at or below 0, hidden by the log axis"; empty when all is well.

@@ -3,6 +3,8 @@
 
 #include <QTimer>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "widgets/plot_canvas.h"
@@ -13,19 +15,19 @@ namespace widgets {
 struct Plot::State {
   explicit State(QWidget* widget) : canvas(widget) {}
 
-  /// Rebuilds the curves whose data or view changed, and the ranges while following.
+  /// Brings the curves whose data or view changed up to date, and the ranges while following.
   void refresh() {
     stale.resize(scene.series.size(), true);
     scene.curves.resize(scene.series.size());
     scene.visible.resize(scene.series.size(), true);
-    bool changed = false;
     for (std::size_t i = 0; i < stale.size(); ++i) {
       if (!stale[i]) continue;
       scene.rebuild_curve(i);
       stale[i] = false;
-      changed = true;
+      fit_wanted = true;
     }
-    if (following && (changed || fit_wanted)) scene.fit();
+    for (const std::size_t i : std::exchange(grown, {})) scene.grow_curve(i);
+    if (following && fit_wanted) scene.fit();
     fit_wanted = false;
   }
 
@@ -33,6 +35,7 @@ struct Plot::State {
   PlotCanvas canvas;
   QTimer timer;
   std::vector<bool> stale;
+  std::set<std::size_t> grown;  ///< series that got points at their end
   bool fit_wanted = true;
   bool following = true;
   std::optional<double> crosshair;

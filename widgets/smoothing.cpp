@@ -1,23 +1,22 @@
 #include "widgets/smoothing.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace widgets {
 
 // The mean moves by a share of the difference, which is exactly zero for constants.
+double Smoother::next(double value) {
+  if (keep_ == 0.0 || !std::isfinite(value)) return value;
+  weight_ = keep_ * weight_ + 1.0;
+  mean_ += (value - mean_) / weight_;
+  return mean_;
+}
+
 std::vector<double> smooth(const std::vector<double>& values, double factor) {
-  const double keep = std::clamp(factor, 0.0, 0.999);
-  if (keep == 0.0) return values;
-  std::vector<double> result = values;
-  double mean = 0;
-  double weight = 0;
-  for (double& value : result) {
-    if (!std::isfinite(value)) continue;
-    weight = keep * weight + 1.0;
-    mean += (value - mean) / weight;
-    value = mean;
-  }
+  Smoother smoother(factor);
+  std::vector<double> result;
+  result.reserve(values.size());
+  for (const double value : values) result.push_back(smoother.next(value));
   return result;
 }
 

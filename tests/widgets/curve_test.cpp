@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <set>
+#include <tuple>
 
 #include "widgets/decimation.h"
 #include "widgets/numbers.h"
@@ -97,6 +99,54 @@ TEST(Decimation, EveryColumnKeepsItsExtremes) {
   }
 }
 
+// What decimate() promises, said without haste: every column on its own, every point looked at.
+Polyline decimate_plainly(const std::vector<double>& x, const std::vector<double>& y, double low, double high,
+                          std::size_t columns) {
+  Polyline out;
+  const double width = (high - low) / static_cast<double>(columns);
+  const auto column_of = [&](std::size_t i) { return std::floor((x[i] - low) / width); };
+  std::size_t i = 0;
+  while (i + 1 < x.size() && x[i + 1] < low) ++i;
+  std::size_t end = x.size();
+  while (end > 1 && x[end - 2] > high) --end;
+  while (i < end) {
+    std::size_t next = i;
+    while (next < end && column_of(next) == column_of(i)) ++next;
+    const auto from = y.begin() + static_cast<long>(i);
+    const auto to = y.begin() + static_cast<long>(next);
+    const auto lowest = static_cast<std::size_t>(std::min_element(from, to) - y.begin());
+    const auto highest = static_cast<std::size_t>(std::max_element(from, to) - y.begin());
+    for (const std::size_t kept : std::set<std::size_t>{i, lowest, highest, next - 1}) {
+      out.x.push_back(x[kept]);
+      out.y.push_back(y[kept]);
+    }
+    i = next;
+  }
+  return out;
+}
+
+// Columns of 6, 100 and 1,000 points, with values that occur more than once; 256 columns a unit keep edges exact.
+TEST(Decimation, BlocksChangeNothing) {
+  std::vector<double> y = noise(40'000);
+  for (double& value : y) value = std::round(4 * value);
+  std::vector<double> x = counting(y.size());
+  for (double& value : x) value /= 1024;
+  BlockExtremes blocks;
+  for (const std::size_t so_far : {10UL, 5000UL, 5001UL, y.size()}) {
+    blocks.extend({y.begin(), y.begin() + static_cast<long>(so_far)});
+  }
+  ASSERT_EQ(blocks.size(), y.size() / BlockExtremes::kBlock);
+  for (const auto& [low, high, columns] :
+       std::vector<std::tuple<double, double, std::size_t>>{{0, 39, 32}, {3, 35, 256}, {10.25, 18.25, 1024}}) {
+    const Polyline plain = decimate_plainly(x, y, low, high, columns);
+    for (const Polyline& kept :
+         {decimate(x, y, low, high, columns), decimate(x, y, low, high, columns, false, blocks)}) {
+      EXPECT_EQ(kept.x, plain.x) << columns;
+      EXPECT_EQ(kept.y, plain.y) << columns;
+    }
+  }
+}
+
 TEST(Decimation, ZoomedInKeepsAllPointsAndANeighbourOnEitherSide) {
   const std::vector<double> y = noise(1000);
   const Polyline kept = decimate(counting(1000), y, 100, 110, 500);
@@ -174,6 +224,56 @@ TEST(CurveTest, AGivenBreakStartsASegmentAndItsSmoothing) {
   ASSERT_EQ(curve.stretches.size(), 2U);
   for (const double value : curve.stretches[1].y) EXPECT_EQ(value, 100);
   EXPECT_EQ(curve.stretches[1].raw.size(), 20U);
+}
+
+// A live run in uneven portions: with breaks, a step back, values that are not finite and some a log axis cannot show.
+TEST(CurveTest, GrowingIsTheSameAsMakingItWhole) {
+  Series whole = series(counting(900), noise(900));
+  for (std::size_t i = 600; i < 900; ++i) whole.x[i] -= 100;
+  for (const std::size_t i : {0UL, 17UL, 300UL, 301UL, 899UL}) whole.y[i] = kNaN;
+  for (const std::size_t i : {50UL, 450UL}) whole.y[i] = -1;
+  whole.breaks = {200, 201, 640};
+  for (const CurveOptions& options : {CurveOptions{}, CurveOptions{0.9, false, false}, CurveOptions{0.6, true, true}}) {
+    const Curve expected = make_curve(whole, options);
+    Series part;
+    part.breaks = whole.breaks;
+    Curve grown;
+    std::mt19937 random(11);
+    while (part.x.size() < whole.x.size()) {
+      for (std::size_t more = 1 + random() % 60; more > 0 && part.x.size() < whole.x.size(); --more) {
+        part.x.push_back(whole.x[part.x.size()]);
+        part.y.push_back(whole.y[part.y.size()]);
+      }
+      grow_curve(grown, part, options);
+    }
+    ASSERT_EQ(grown.stretches.size(), expected.stretches.size());
+    EXPECT_GT(expected.stretches.size(), 5U);
+    for (std::size_t i = 0; i < grown.stretches.size(); ++i) {
+      EXPECT_EQ(grown.stretches[i].x, expected.stretches[i].x);
+      EXPECT_EQ(grown.stretches[i].y, expected.stretches[i].y);
+      EXPECT_EQ(grown.stretches[i].raw, expected.stretches[i].raw);
+      EXPECT_EQ(grown.stretches[i].y_blocks.size(), grown.stretches[i].y.size() / BlockExtremes::kBlock);
+    }
+    EXPECT_EQ(grown.bad_x, expected.bad_x);
+    EXPECT_EQ(grown.non_finite, 5);
+    EXPECT_EQ(grown.hidden, expected.hidden);
+    EXPECT_EQ(grown.low, expected.low);
+    EXPECT_EQ(grown.high, expected.high);
+  }
+}
+
+// The oracle is smooth() on each segment alone, and the extremes of what came out.
+TEST(CurveTest, SegmentsAreSmoothedOnTheirOwnAndTheExtremesAreKnown) {
+  Series data = series(counting(300), noise(300));
+  data.breaks = {120};
+  const Curve curve = make_curve(data, {0.8, false, false});
+  ASSERT_EQ(curve.stretches.size(), 2U);
+  const std::vector<double> first(data.y.begin(), data.y.begin() + 120);
+  const std::vector<double> second(data.y.begin() + 120, data.y.end());
+  EXPECT_EQ(curve.stretches[0].y, smooth(first, 0.8));
+  EXPECT_EQ(curve.stretches[1].y, smooth(second, 0.8));
+  EXPECT_EQ(curve.low, *std::min_element(data.y.begin(), data.y.end()));
+  EXPECT_EQ(curve.high, *std::max_element(data.y.begin(), data.y.end()));
 }
 
 TEST(Ranges, ConstantsArePaddedTheSameEveryTime) {
