@@ -102,6 +102,7 @@ double end_of_bars(const BatchResult& result) {
 widgets::Series length_bars(const ModeResult& mode, double from, double to, double end) {
   constexpr double kFilled = 0.9;  // of the bin; the rest keeps bins apart
   widgets::Series bars = mode_curve(mode.mode);
+  bars.style.filled = true;
   bars.x.push_back(0.5);
   bars.y.push_back(0);
   for (const engine::LengthBin& bin : mode.lengths) {

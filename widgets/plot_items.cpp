@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/label_place.h"
 #include "widgets/numbers.h"
 
 namespace widgets {
@@ -41,6 +42,14 @@ bool is_spread(const PlotScene& scene, std::size_t i, Spread kind) {
   return scene.visible[i] && complete && series.spread == kind;
 }
 
+// The error bars as lines, in pixels.
+void add_bars(const Series& series, const Mapper& map, std::vector<QPolygonF>& lines) {
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    const double x = map.x(series.x[i]);
+    lines.push_back(QPolygonF({QPointF(x, map.y(series.low[i])), QPointF(x, map.y(series.high[i]))}));
+  }
+}
+
 }  // namespace
 
 void PlotUnderlay::show(const PlotScene& scene, const Theme& theme) {
@@ -54,6 +63,7 @@ void PlotUnderlay::draw(QCPPainter* painter) {
   draw_regions(painter);
   for (std::size_t i = 0; i < scene_->series.size(); ++i) {
     if (is_spread(*scene_, i, Spread::band)) draw_band(painter, scene_->series[i]);
+    if (scene_->visible[i] && scene_->series[i].style.filled) draw_filled(painter, scene_->series[i]);
   }
 }
 
@@ -68,6 +78,20 @@ void PlotUnderlay::draw_regions(QCPPainter* painter) const {
     painter->setBrush(theme_.tint);
     painter->drawRect(area);
   }
+}
+
+void PlotUnderlay::draw_filled(QCPPainter* painter, const Series& series) const {
+  if (series.x.empty() || scene_->log_x() || scene_->log_y()) return;
+  const Mapper map(mParentPlot);
+  QPolygonF outline({QPointF(map.x(series.x.front()), map.y(0))});
+  for (std::size_t i = 0; i < series.x.size(); ++i) outline << QPointF(map.x(series.x[i]), map.y(series.y[i]));
+  outline << QPointF(map.x(series.x.back()), map.y(0));
+  QColor color = series_pen(theme_, series.style).color();
+  color.setAlphaF(0.28F);
+  painter->setPen(Qt::NoPen);
+  painter->setBrush(color);
+  painter->drawPolygon(outline.intersected(QPolygonF(map.rect)));
+  painter->setBrush(Qt::NoBrush);
 }
 
 void PlotUnderlay::draw_band(QCPPainter* painter, const Series& series) const {
@@ -178,7 +202,10 @@ void PlotOverlay::draw_region_labels(QCPPainter* painter) const {
 }
 
 void PlotOverlay::draw_reference_lines(QCPPainter* painter) const {
+  if (scene_->lines.empty()) return;
   const Mapper map(mParentPlot);
+  const std::vector<QPolygonF> curves = curve_lines();
+  std::vector<QRectF> taken;
   for (const ReferenceLine& line : scene_->lines) {
     if (!map.y_axis->range().contains(line.y)) continue;
     const double y = map.y(line.y);
@@ -186,10 +213,48 @@ void PlotOverlay::draw_reference_lines(QCPPainter* painter) const {
     pen.setDashPattern({2, 4});
     painter->setPen(pen);
     painter->drawLine(QPointF(map.rect.left(), y), QPointF(map.rect.right(), y));
+    taken.push_back(free_place(label_places(map.rect, y, line.label), curves, taken));
+    // Where every place lies on a curve, the text is to be read all the same.
+    QColor behind = theme_.card;
+    behind.setAlphaF(0.8F);
+    painter->fillRect(taken.back(), behind);
     painter->setFont(caption_font());
-    const QRectF area(map.rect.left(), std::max(map.rect.top(), y - 16), map.rect.width() - 4, 15);
-    painter->drawText(area, Qt::AlignRight | Qt::AlignVCenter, line.label);
+    painter->drawText(taken.back(), Qt::AlignCenter, line.label);
   }
+}
+
+// Above the line or below it, from its right end to its left one.
+std::vector<QRectF> PlotOverlay::label_places(const QRectF& rect, double y, const QString& label) {
+  constexpr int kSteps = 5;
+  const QFontMetricsF metrics(caption_font());
+  const QSizeF size(metrics.horizontalAdvance(label) + 6, metrics.height());
+  std::vector<QRectF> places;
+  for (int step = 0; step < kSteps; ++step) {
+    const double left = rect.right() - 1 - size.width() - step * (rect.width() - 2 - size.width()) / (kSteps - 1);
+    for (const double top : {y - 1 - size.height(), y + 2}) {
+      const QRectF place(QPointF(left, top), size);
+      if (rect.contains(place)) places.push_back(place);
+    }
+  }
+  if (places.empty()) places.emplace_back(QPointF(rect.left(), std::max(rect.top(), y - 1 - size.height())), size);
+  return places;
+}
+
+// What is drawn of the curves and their error bars, in pixels.
+std::vector<QPolygonF> PlotOverlay::curve_lines() const {
+  const Mapper map(mParentPlot);
+  std::vector<QPolygonF> lines;
+  for (const Curve& curve : scene_->curves) {
+    for (const Stretch& stretch : curve.stretches) {
+      QPolygonF line;
+      for (std::size_t i = 0; i < stretch.x.size(); ++i) line << QPointF(map.x(stretch.x[i]), map.y(stretch.y[i]));
+      lines.push_back(line);
+    }
+  }
+  for (std::size_t i = 0; i < scene_->series.size(); ++i) {
+    if (is_spread(*scene_, i, Spread::bars)) add_bars(scene_->series[i], map, lines);
+  }
+  return lines;
 }
 
 // A cross at the foot of the plot, in the curve's colour, where a sample was not finite.

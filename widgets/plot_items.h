@@ -47,7 +47,7 @@ class PlotHeader : public QCPLayoutElement {
   double complaint_top_ = 0;
 };
 
-/// Shaded regions and bands, below the grid; geometry is cut at the axis rectangle.
+/// Shaded regions, bands and filled bars, below the grid; geometry is cut at the axis rectangle.
 class PlotUnderlay : public QCPAbstractItem {
  public:
   explicit PlotUnderlay(QCustomPlot* plot) : QCPAbstractItem(plot) {}
@@ -60,6 +60,7 @@ class PlotUnderlay : public QCPAbstractItem {
  private:
   void draw_regions(QCPPainter* painter) const;
   void draw_band(QCPPainter* painter, const Series& series) const;
+  void draw_filled(QCPPainter* painter, const Series& series) const;
 
   const PlotScene* scene_ = nullptr;
   Theme theme_;
@@ -96,6 +97,8 @@ class PlotOverlay : public QCPAbstractItem {
   void draw_bad_marks(QCPPainter* painter) const;
   void draw_region_labels(QCPPainter* painter) const;
   void draw_reference_lines(QCPPainter* painter) const;
+  static std::vector<QRectF> label_places(const QRectF& rect, double y, const QString& label);
+  [[nodiscard]] std::vector<QPolygonF> curve_lines() const;
 
   const PlotScene* scene_ = nullptr;
   Theme theme_;

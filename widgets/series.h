@@ -16,7 +16,8 @@ struct SeriesStyle {
   int run = 0;           ///< Role::run: index into the run colours
   bool markers = false;  ///< a dot at every point
   bool line = true;
-  bool smooth = true;  ///< the plot's smoothing applies; off for what is already a mean or a schedule
+  bool filled = false;  ///< a light tint down to 0: the bars of a histogram
+  bool smooth = true;   ///< the plot's smoothing applies; off for what is already a mean or a schedule
 
   friend bool operator==(const SeriesStyle&, const SeriesStyle&) = default;
 };

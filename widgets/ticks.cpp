@@ -32,9 +32,20 @@ int common_exponent(double largest) {
   return exponent >= 6 || exponent <= -3 ? exponent : 0;
 }
 
+// As many as the step has: 1 for 0.5, 2 for 0.25.
+int decimals_of(double step) {
+  int decimals = 0;
+  for (; decimals < 12; ++decimals, step *= 10) {
+    if (step > 0.5 && std::abs(step - std::round(step)) < 1e-6) break;
+  }
+  return decimals;
+}
+
 Ticks linear_ticks(const Range& range, int wanted) {
   Ticks ticks;
-  const double step = round_step((range.high - range.low) / std::max(1, wanted));
+  double step = round_step((range.high - range.low) / std::max(1, wanted));
+  const bool lone = std::floor(range.high / step) <= std::ceil(range.low / step);
+  if (lone && wanted > 1) step /= 2;  // one tick alone gives no scale
   const double first = std::ceil(range.low / step - 1e-9);
   for (int i = 0; (first + i) * step <= range.high + 1e-9 * step && i < 100; ++i)
     ticks.at.push_back((first + i) * step);
@@ -42,7 +53,7 @@ Ticks linear_ticks(const Range& range, int wanted) {
   for (const double at : ticks.at) largest = std::max(largest, std::abs(at));
   ticks.exponent = common_exponent(largest);
   const double scale = std::pow(10.0, ticks.exponent);
-  const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(step / scale) - 1e-9)), 0, 12);
+  const int decimals = decimals_of(step / scale);
   for (const double at : ticks.at) ticks.text.push_back(QString::number(at / scale + 0.0, 'f', decimals));
   return ticks;
 }
@@ -80,22 +91,43 @@ std::vector<double> doublings(const Range& range) {
   return at;
 }
 
+// From dense to sparse, as the length of the range asks for.
+std::vector<std::vector<double>> log_choices(const Range& range, double decades) {
+  std::vector<std::vector<double>> choices;
+  if (decades < 0.6) choices.push_back(decade_ticks(range, {1, 1.5, 2, 2.5, 3, 4, 5, 6, 8}, 1));
+  if (decades < 1.6) choices.push_back(doublings(range));
+  if (decades >= 1.6) choices.push_back(decade_ticks(range, {1, 2, 5}, 1));
+  choices.push_back(decade_ticks(range, {1, 3}, 1));
+  choices.push_back(decade_ticks(range, {1}, 1));
+  return choices;
+}
+
+// Texts of neighbours must not touch where `wanted` ticks just fill the axis.
+bool has_room(const std::vector<double>& at, double decades, int wanted) {
+  constexpr double kLeast = 0.55;  // of the distance of wanted ticks
+  for (std::size_t i = 1; i < at.size(); ++i) {
+    if (std::log10(at[i] / at[i - 1]) * wanted < kLeast * decades) return false;
+  }
+  return at.size() >= 2;
+}
+
+std::vector<double> log_places(const Range& range, double decades, int wanted) {
+  if (decades >= 2.5) {
+    return decade_ticks(range, {1}, std::max(1, static_cast<int>(std::ceil(decades / std::max(2, wanted)))));
+  }
+  const std::vector<std::vector<double>> choices = log_choices(range, decades);
+  for (const std::vector<double>& at : choices) {
+    if (has_room(at, decades, wanted)) return at;
+  }
+  const std::vector<double>& dense = choices.front();
+  if (dense.size() < 2) return dense;
+  return {dense.front(), dense.back()};
+}
+
 Ticks log_ticks(const Range& range, int wanted) {
   const double decades = std::log10(range.high / range.low);
   Ticks ticks;
-  if (decades < 0.35) {
-    ticks = linear_ticks(range, wanted);
-    ticks.exponent = 0;
-    ticks.text.clear();
-  } else if (decades < 0.6) {
-    ticks.at = decade_ticks(range, {1, 1.5, 2, 2.5, 3, 4, 5, 6, 8}, 1);
-  } else if (decades < 1.6) {
-    ticks.at = doublings(range);
-  } else if (decades < 2.5) {
-    ticks.at = decade_ticks(range, {1, 2, 5}, 1);
-  } else {
-    ticks.at = decade_ticks(range, {1}, std::max(1, static_cast<int>(std::ceil(decades / std::max(2, wanted)))));
-  }
+  ticks.at = decades < 0.35 ? linear_ticks(range, wanted).at : log_places(range, decades, wanted);
   for (const double at : ticks.at) ticks.text.push_back(log_text(at));
   return ticks;
 }
