@@ -130,6 +130,28 @@ void train_steps(engine::TrainingJob& job, const TrainOptions& options, const St
   }
 }
 
+/// The weights are those of the last whole step. When not even saving them finds memory, its error goes on instead.
+[[noreturn]] void save_without_memory(engine::TrainingJob& job) {
+  const std::string step = std::to_string(job.step());
+  job.save("stopped");
+  throw engine::TooLarge("out of memory after step " + step + ", which is saved; end other programs and go on with " +
+                         "--resume --out " + job.run_folder().string());
+}
+
+/// Memory that runs out between two checkpoints costs none of the steps that are done.
+void train_or_save(engine::TrainingJob& job, const TrainOptions& options, const Streams& streams, Seen& seen) {
+  const std::int64_t first = job.step();
+  try {
+    train_steps(job, options, streams, seen);
+  } catch (const engine::OutOfMemory&) {
+    if (job.step() == first) throw;
+    save_without_memory(job);
+  } catch (const std::bad_alloc&) {
+    if (job.step() == first) throw;
+    save_without_memory(job);
+  }
+}
+
 /// One of several processes: true when all steps are done. Otherwise process 0 has saved the last whole step.
 bool train_together(engine::TrainingJob& job, const TrainOptions& options, const Streams& streams, Seen& seen) {
   std::string why = "The training was told to stop.";
@@ -163,7 +185,7 @@ int train(TrainOptions& options, const Streams& streams) {
     if (!train_together(*job, options, own, seen)) return 1;
     if (quiet) return 0;
   } else {
-    train_steps(*job, options, streams, seen);
+    train_or_save(*job, options, streams, seen);
     job->save(job->step() >= total ? "done" : "stopped");
   }
   const bool done = job->step() >= total;
