@@ -104,6 +104,10 @@ CLI::Validator existing_file() {
   return {check, ""};
 }
 
+CLI::Validator not_empty() {
+  return {[](const std::string& text) -> std::string { return text.empty() ? "must not be empty" : ""; }, ""};
+}
+
 std::string plain_sentence(const CLI::App& app, const CLI::ParseError& error) {
   const std::string message = error.what();
   const std::string option = message.substr(0, message.find_first_of(": "));

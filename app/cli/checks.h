@@ -29,6 +29,7 @@ CLI::Validator share_above_zero();
 CLI::Validator seed_number();
 CLI::Validator one_of(std::vector<std::string> names);
 CLI::Validator existing_file();
+CLI::Validator not_empty();
 
 /// What CLI11 says of arguments it cannot use, in this program's words.
 std::string plain_sentence(const CLI::App& app, const CLI::ParseError& error);

@@ -16,10 +16,12 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kBadArguments = 2;
 
-/// The first line of a message, so that every failure is one sentence.
-std::string one_sentence(const std::string& message) {
-  const std::size_t end = message.find('\n');
-  return message.substr(0, end);
+/// Every failure is one line, also where a name in it holds the end of one.
+std::string one_sentence(std::string message) {
+  for (char& c : message) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  return message;
 }
 
 /// The first argument where it should be a verb and is none.

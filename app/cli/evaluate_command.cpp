@@ -8,6 +8,7 @@
 #include "app/cli/checks.h"
 #include "app/cli/cli.h"
 #include "app/cli/decode_modes.h"
+#include "app/cli/json_line.h"
 #include "app/cli/measured_run.h"
 #include "app/cli/progress_line.h"
 #include "engine/answer_statistics.h"
@@ -111,18 +112,16 @@ void write_records(const std::string& file, const QuestionSet& set, const std::v
     for (std::size_t i = 0; i < mode.answers.size(); ++i) {
       const engine::Answer& answer = mode.answers[i];
       const engine::data::Example& example = set.questions[i % questions].example;
-      lines += nlohmann::json{{"row", i % questions},
-                              {"sample", i / questions},
-                              {"mode", engine::to_string(mode.mode)},
-                              {"prompt", example.prompt},
-                              {"answer", example.answer},
-                              {"text", answer.text},
-                              {"correct", answer.correct},
-                              {"tokens", answer.tokens},
-                              {"ids", answer.ids},
-                              {"stop", engine::to_string(answer.stop)}}
-                   .dump() +
-               "\n";
+      lines += json_line({{"row", i % questions},
+                          {"sample", i / questions},
+                          {"mode", engine::to_string(mode.mode)},
+                          {"prompt", example.prompt},
+                          {"answer", example.answer},
+                          {"text", answer.text},
+                          {"correct", answer.correct},
+                          {"tokens", answer.tokens},
+                          {"ids", answer.ids},
+                          {"stop", engine::to_string(answer.stop)}});
     }
   }
   engine::write_file_atomically(file, lines);
@@ -187,7 +186,7 @@ int evaluate(const EvaluateOptions& options, const Streams& streams) {
   for (const ModeAnswers& mode : modes)
     result["modes"][engine::to_string(mode.mode)] = mode_json(options, set, run, mode.answers);
   result["paired"] = pairs;
-  streams.out << result.dump() << "\n";
+  streams.out << json_line(result);
   return 0;
 }
 
@@ -229,7 +228,7 @@ void add_evaluate_command(CLI::App& app, Action& action) {
       ->check(known_mode())
       ->capture_default_str();
   add_sampler_options(*command, options->settings);
-  command->add_option("--out", options->out, "Write every answer as a line of JSON to this file");
+  command->add_option("--out", options->out, "Write every answer as a line of JSON to this file")->check(not_empty());
   command->callback([options, &action] { action = [options](const Streams& s) { return evaluate(*options, s); }; });
 }
 

@@ -9,6 +9,7 @@
 
 #include "app/cli/checks.h"
 #include "app/cli/cli.h"
+#include "app/cli/json_line.h"
 #include "app/cli/measured_run.h"
 #include "app/cli/progress_line.h"
 #include "engine/gate_report.h"
@@ -179,7 +180,7 @@ int measure(const GateOptions& options, const Streams& streams) {
   }
   nlohmann::json result = measured_on(options.measure, run.loaded);
   result.update(report_json(report, run.model.tokenizer()));
-  streams.out << result.dump() << "\n";
+  streams.out << json_line(result);
   return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/cli/checks.h"
 #include "app/cli/cli.h"
+#include "app/cli/json_line.h"
 #include "engine/golden.h"
 
 namespace app::cli {
@@ -48,7 +49,7 @@ int check_golden(const GoldenOptions& options, const Streams& streams) {
     }
   }
   if (options.json) {
-    streams.out << nlohmann::json{{"files", files}, {"passed", passed}, {"failed", failed}}.dump() << "\n";
+    streams.out << json_line({{"files", files}, {"passed", passed}, {"failed", failed}});
   } else {
     streams.out << passed << " passed, " << failed << " failed\n";
   }

@@ -3,7 +3,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/checks.h"
 #include "app/cli/cli.h"
+#include "app/cli/json_line.h"
 #include "app/cli/run_source.h"
 
 namespace app::cli {
@@ -39,7 +41,7 @@ int show_info(const InfoOptions& options, const Streams& streams) {
   nlohmann::json info = describe(run);
   info["run"] = options.run;
   if (options.json) {
-    streams.out << info.dump() << "\n";
+    streams.out << json_line(info);
     return 0;
   }
   info.erase("tensors");
@@ -57,7 +59,9 @@ int show_info(const InfoOptions& options, const Streams& streams) {
 void add_info_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<InfoOptions>();
   CLI::App* command = app.add_subcommand("info", "Show a run's configuration, sizes and tensor hash");
-  command->add_option("--run", options->run, "Run folder, or demo for the shipped model")->capture_default_str();
+  command->add_option("--run", options->run, "Run folder, or demo for the shipped model")
+      ->check(not_empty())
+      ->capture_default_str();
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options, &action] { action = [options](const Streams& s) { return show_info(*options, s); }; });
 }

@@ -9,6 +9,7 @@
 
 #include "app/cli/checks.h"
 #include "app/cli/cli.h"
+#include "app/cli/json_line.h"
 #include "app/cli/measured_run.h"
 #include "app/cli/progress_line.h"
 #include "engine/answer_accuracy.h"
@@ -121,7 +122,7 @@ int measure(const LengthsOptions& options, const Streams& streams) {
     progress.update(static_cast<std::int64_t>(i + 1));
   }
   if (options.measure.json) {
-    streams.out << result.dump() << "\n";
+    streams.out << json_line(result);
     return 0;
   }
   streams.out << measured_on_text(options.measure, run.loaded) << ", " << options.rows << " held-out rows of "

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/cli.h"
+#include "app/cli/json_line.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/rollout_measure_options.h"
 #include "engine/rollout_likelihood.h"
@@ -70,7 +71,7 @@ int measure(const LikelihoodOptions& options, const Streams& streams) {
   }
   nlohmann::json result = rollouts_measured_on(rollouts, run, prompts);
   result.update(report_json(report));
-  streams.out << result.dump() << "\n";
+  streams.out << json_line(result);
   return 0;
 }
 

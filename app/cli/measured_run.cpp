@@ -11,7 +11,9 @@
 namespace app::cli {
 
 void add_measure_options(CLI::App& command, MeasureOptions& options) {
-  command.add_option("--run", options.run, "Run folder, or demo for the shipped model")->capture_default_str();
+  command.add_option("--run", options.run, "Run folder, or demo for the shipped model")
+      ->check(not_empty())
+      ->capture_default_str();
   command.add_option("--seed", options.seed, "Seed of prompts and random numbers")
       ->check(seed_number())
       ->capture_default_str();

@@ -7,6 +7,7 @@
 
 #include "app/cli/checks.h"
 #include "app/cli/cli.h"
+#include "app/cli/json_line.h"
 #include "app/cli/measured_run.h"
 #include "app/cli/progress_line.h"
 #include "engine/prefill_scaling.h"
@@ -77,7 +78,7 @@ int measure(const PrefillOptions& options, const Streams& streams) {
   result["max_tokens"] = settings.max_tokens;
   result["temperature"] = settings.sampler.temperature;
   result.update(to_json(points));
-  streams.out << result.dump() << "\n";
+  streams.out << json_line(result);
   return 0;
 }
 

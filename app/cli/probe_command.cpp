@@ -8,6 +8,7 @@
 
 #include "app/cli/checks.h"
 #include "app/cli/cli.h"
+#include "app/cli/json_line.h"
 #include "app/cli/measured_run.h"
 #include "app/cli/progress_line.h"
 #include "engine/probe.h"
@@ -122,7 +123,7 @@ int measure(const ProbeOptions& options, const Streams& streams) {
   nlohmann::json result = measured_on(options.measure, run.loaded);
   result["task"] = request.task;
   result.update(report_json(report, task));
-  streams.out << result.dump() << "\n";
+  streams.out << json_line(result);
   return 0;
 }
 

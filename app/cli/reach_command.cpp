@@ -8,6 +8,7 @@
 
 #include "app/cli/checks.h"
 #include "app/cli/cli.h"
+#include "app/cli/json_line.h"
 #include "app/cli/measured_run.h"
 #include "app/cli/progress_line.h"
 #include "engine/influence.h"
@@ -155,7 +156,7 @@ int reach(const ReachOptions& options, const Streams& streams) {
   }
   nlohmann::json result = measured_on(options.measure, run.loaded);
   result.update(to_json(request, map, run.model.tokenizer()));
-  streams.out << result.dump() << "\n";
+  streams.out << json_line(result);
   return 0;
 }
 

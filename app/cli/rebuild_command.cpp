@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "app/cli/cli.h"
+#include "app/cli/json_line.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/rollout_measure_options.h"
 #include "engine/cache_rebuild.h"
@@ -90,7 +91,7 @@ int rebuild(const RolloutMeasureOptions& options, const Streams& streams) {
     result["positions"] = position_rows(
         engine::record_soft_rollout(decoder, run.model.backend(), prompts.tokens[0], settings), run.model.tokenizer());
   }
-  streams.out << result.dump() << "\n";
+  streams.out << json_line(result);
   return 0;
 }
 

@@ -165,7 +165,7 @@ void add_reproduce_command(CLI::App& app, Action& action) {
   command->add_option("name", options->names, "Findings; see --list");
   command->add_option("--seeds", options->seeds, "Other seeds than the finding's")->check(seed_number());
   command->add_option("--set", options->overrides, "Change a field of every variant (repeatable)");
-  command->add_option("--out", options->out, "Folder for runs and tables")->capture_default_str();
+  command->add_option("--out", options->out, "Folder for runs and tables")->check(not_empty())->capture_default_str();
   command->add_option("--threads", options->threads, "CPU threads of the trainings, 0 = all")
       ->check(whole_number(0, kMostThreads))
       ->capture_default_str();

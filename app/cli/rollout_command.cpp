@@ -7,6 +7,7 @@
 #include "app/cli/checks.h"
 #include "app/cli/cli.h"
 #include "app/cli/decode_modes.h"
+#include "app/cli/json_line.h"
 #include "app/cli/run_source.h"
 #include "engine/inference.h"
 
@@ -68,8 +69,7 @@ int roll_out(const RolloutOptions& options, const Streams& streams) {
     }
   }
   if (options.json) {
-    streams.out << nlohmann::json{{"run", options.run}, {"prompt", options.request.prompt}, {"modes", modes}}.dump()
-                << "\n";
+    streams.out << json_line({{"run", options.run}, {"prompt", options.request.prompt}, {"modes", modes}});
   }
   return 0;
 }
@@ -80,7 +80,9 @@ void add_rollout_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<RolloutOptions>();
   engine::RolloutRequest& request = options->request;
   CLI::App* command = app.add_subcommand("rollout", "Decode a prompt with Standard, Soft and Fused");
-  command->add_option("--run", options->run, "Run folder, or demo for the shipped model")->capture_default_str();
+  command->add_option("--run", options->run, "Run folder, or demo for the shipped model")
+      ->check(not_empty())
+      ->capture_default_str();
   command->add_option("--prompt", request.prompt, "Text to go on from")->required();
   command->add_option("--mode", options->mode, "standard, soft, fused or all")
       ->check(known_mode())

@@ -9,6 +9,7 @@
 
 #include "app/cli/checks.h"
 #include "app/cli/cli.h"
+#include "app/cli/json_line.h"
 #include "app/cli/measured_run.h"
 #include "app/cli/progress_line.h"
 #include "engine/recipe.h"
@@ -164,7 +165,7 @@ int measure(const StabilityOptions& options, const Streams& streams) {
   const Measured measured = measure_repeats(options, run, streams);
   const StabilityCurves curves = engine::pooled(measured.repeats);
   if (options.measure.json) {
-    streams.out << result_json(options, run, curves, measured).dump() << "\n";
+    streams.out << json_line(result_json(options, run, curves, measured));
     return 0;
   }
   streams.out << measured_on_text(options.measure, run.loaded) << ", " << curves.rows << " held-out rows ("

@@ -10,6 +10,7 @@
 
 #include "app/cli/checks.h"
 #include "app/cli/cli.h"
+#include "app/cli/json_line.h"
 #include "app/cli/processes.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/run_source.h"
@@ -190,7 +191,7 @@ int train(TrainOptions& options, const Streams& streams) {
   }
   const bool done = job->step() >= total;
   if (options.json) {
-    streams.out << result_json(*job, seen.step, seen.validation, done).dump() << "\n";
+    streams.out << json_line(result_json(*job, seen.step, seen.validation, done));
     return 0;
   }
   if (seen.validation && !options.log) print_validation(*seen.validation, total, streams.out);
@@ -203,9 +204,10 @@ int train(TrainOptions& options, const Streams& streams) {
 void add_train_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<TrainOptions>();
   CLI::App* command = app.add_subcommand("train", "Train a recipe into a run folder");
-  CLI::Option* recipe = command->add_option("--recipe", options->recipe, "Name of a recipe, or a recipe file");
+  CLI::Option* recipe =
+      command->add_option("--recipe", options->recipe, "Name of a recipe, or a recipe file")->check(not_empty());
   command->add_option("--set", options->overrides, "Change a field, for example train.rate=1e-3 (repeatable)");
-  command->add_option("--out", options->out, "Run folder")->required();
+  command->add_option("--out", options->out, "Run folder")->required()->check(not_empty());
   CLI::Option* seed =
       command->add_option("--seed", options->trainer.seed, "Seed")->check(seed_number())->capture_default_str();
   command->add_option("--device", options->trainer.device, "auto, cpu or cuda:N")->capture_default_str();

@@ -149,6 +149,17 @@ TEST_F(VerbsTest, ABrokenCheckpointIsNamed) {
   expect_refused(call({"info", "--run", run_folder}), 1, run_folder + "/run.json: line ");
 }
 
+TEST_F(VerbsTest, AnyNameOfAFolderWillDo) {
+  for (const char* name : {"with spaces", "Läufe und 世界", "two\nlines", "no utf-8 \xff\xfe", "-dash"}) {
+    SCOPED_TRACE(name);
+    const std::string run_folder = tiny_run(name, 1);
+    EXPECT_EQ(call({"info", "--run", run_folder, "--json"}).json()["step"], 1);
+  }
+  expect_refused(call({"info", "--run", path("two\nlines") + "/none"}), 1, "cannot be read: No such file");
+  expect_refused(call({"info", "--run", ""}), 2, "--run: must not be empty");
+  expect_refused(call({"train", "--recipe", "demo", "--out", ""}), 2, "--out: must not be empty");
+}
+
 TEST_F(VerbsTest, APromptOutsideTheVocabularyIsQuoted) {
   const std::string run_folder = tiny_run("run", 1);
   expect_refused(call({"rollout", "--run", run_folder, "--prompt", "zebra"}), 2, "zebra");
