@@ -12,7 +12,8 @@ namespace app {
 
 engine::Checkpoint read_checkpoint(const std::string& key) {
   if (key != kDemoKey) {
-    if (engine::list_checkpoints(key).empty())
+    std::vector<std::string> broken;
+    if (engine::list_checkpoints(key, &broken).empty() && broken.empty())
       throw NoCheckpoint(key,
                          "has no checkpoint yet; go on with its training on the Training page, or select another run");
     return engine::read_newest_checkpoint(key, false);

@@ -21,9 +21,17 @@ void add_options(QCommandLineParser& parser) {
        {"run", "Open the run in folder <DIR>, or the shipped one: demo.", "DIR"},
        {"theme", "light, dark or auto.", "theme"},
        {"screenshots", "Draw every page to a PNG file in <DIR> without a display, and end.", "DIR"},
-       {"report", "Write a one-page report and the plots of --run to <DIR> without a display, and end.", "DIR"},
+       {"report",
+        "Write a one-page report and the plots of --run (a folder, or demo) to <DIR> without a display, and end.",
+        "DIR"},
        {"figures", "Draw the curves of the finding in <DIR> without a display, and end.", "DIR"},
        {"scale", "Scale of the pictures, 1 to 4.", "factor"}});
+}
+
+/// Without an application Qt does not know the program's name.
+QString help_text(const QCommandLineParser& parser) {
+  const QString text = parser.helpText();
+  return QStringLiteral("Usage: fullband [options]") + text.mid(text.indexOf(QLatin1Char('\n')));
 }
 
 }  // namespace
@@ -33,7 +41,7 @@ Arguments parse_arguments(const QStringList& list) {
   add_options(parser);
   if (!parser.parse(list)) return bad(parser.errorText());
   Arguments arguments;
-  arguments.message = parser.helpText();
+  arguments.message = help_text(parser);
   if (parser.isSet("help")) arguments.action = Arguments::Action::help;
   if (parser.isSet("version")) arguments.action = Arguments::Action::version;
   if (arguments.action != Arguments::Action::run) return arguments;
@@ -55,7 +63,7 @@ Arguments parse_arguments(const QStringList& list) {
   if (parser.isSet("report")) {
     arguments.report = parser.value("report");
     if (arguments.report.isEmpty()) return bad("--report needs a folder.");
-    if (arguments.run.isEmpty()) return bad("--report needs --run with the folder of a run.");
+    if (arguments.run.isEmpty()) return bad("--report needs --run with the folder of a run, or demo.");
     if (parser.isSet("screenshots")) return bad("--report and --screenshots do not go together.");
     arguments.action = Arguments::Action::report;
     return arguments;

@@ -2,9 +2,12 @@
 #include <QApplication>
 #include <QDir>
 #include <QFileInfo>
+#include <QTemporaryDir>
 #include <cstdio>
 #include <exception>
+#include <optional>
 
+#include "app/analysis_model.h"
 #include "app/arguments.h"
 #include "app/finding_figures.h"
 #include "app/main_window.h"
@@ -39,6 +42,21 @@ app::WindowOptions window_options(const Arguments& arguments) {
   return options;
 }
 
+/// Without a display there is often no folder for the session's sockets either, which Qt would complain about on
+/// standard error; it gets one of its own as long as the program runs.
+class RuntimeFolder {
+ public:
+  RuntimeFolder() {
+    constexpr const char* kName = "XDG_RUNTIME_DIR";
+    if (!qEnvironmentVariableIsEmpty(kName)) return;
+    folder_.emplace();
+    if (folder_->isValid()) qputenv(kName, QFile::encodeName(folder_->path()));
+  }
+
+ private:
+  std::optional<QTemporaryDir> folder_;
+};
+
 void prepare_pictures(const Arguments& arguments) {
   if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   qputenv("QT_SCALE_FACTOR", QByteArray::number(arguments.scale));
@@ -57,9 +75,20 @@ int write_figures(const Arguments& arguments) {
   return print(stdout, "figures: " + names, 0);
 }
 
+/// A run that cannot be read is told with its reason; one without a checkpoint yet has curves to show.
+void require_readable(const std::string& key) {
+  if (key.empty()) return;
+  app::read_settings(key);
+  try {
+    app::read_checkpoint(key);
+  } catch (const app::NoCheckpoint&) {
+  }
+}
+
 int run(QApplication& application, const Arguments& arguments) {
   if (arguments.action == Arguments::Action::report) return write_report(arguments);
   if (arguments.action == Arguments::Action::figures) return write_figures(arguments);
+  if (arguments.action == Arguments::Action::screenshots) require_readable(run_key(arguments.run));
   widgets::ThemeController theme(application);
   app::MainWindow window(theme, window_options(arguments));
   if (arguments.action == Arguments::Action::screenshots) {
@@ -94,6 +123,7 @@ int main(int argc, char** argv) {
     case Arguments::Action::run:
       break;
   }
+  const RuntimeFolder runtime_folder;
   QApplication application(argc, argv);
   QApplication::setApplicationName("fullband");
   QApplication::setApplicationDisplayName("Fullband");

@@ -6,11 +6,13 @@
 #include <QTextDocument>
 #include <QUrl>
 
+#include "app/analysis_model.h"
 #include "app/chart_series.h"
-#include "engine/checkpoint_file.h"
+#include "app/paths.h"
+#include "app/run_library.h"
+#include "engine/atomic_file.h"
 #include "engine/data/task.h"
 #include "engine/error.h"
-#include "engine/run_store.h"
 #include "engine/version.h"
 #include "widgets/figure_export.h"
 #include "widgets/plot.h"
@@ -167,7 +169,7 @@ std::vector<TaskResult> measure_answers(const RunData& run, std::int64_t rows,
                                         const std::function<void(const std::string&)>& on_progress) {
   std::vector<TaskResult> results;
   if (!run.recipe) return results;
-  engine::InferenceModel model(engine::read_newest_checkpoint(run.key, false));
+  engine::InferenceModel model(read_checkpoint(run.key));
   for (nlohmann::json options : run.recipe->data.tasks) {
     options.erase("share");
     const auto task = engine::data::make_task(options, run.recipe->data.validation_share);
@@ -207,10 +209,12 @@ QString report_html(const RunData& run, const std::vector<TaskResult>& results) 
 
 void write_report(const std::string& run_key, const QString& folder,
                   const std::function<void(const std::string&)>& on_progress) {
-  const RunData run = load_run_folder(run_key);
-  if (!run.recipe) throw engine::FileError(run_key, run.problem.empty() ? "holds no run" : run.problem);
+  const RunData run = run_key == kDemoKey ? load_demo() : load_run_folder(run_key);
+  if (!run.recipe && !run.problem.empty()) throw engine::Error(run.problem);  // names its file
+  if (!run.recipe) throw engine::FileError(run_key, "holds no run");
   const QDir directory(folder);
-  if (!directory.mkpath(".")) throw engine::FileError(folder.toStdString(), "cannot be made");
+  if (!directory.mkpath(".")) throw engine::FileError(folder.toStdString(), "cannot be made; name a folder that can");
+  engine::require_writable(to_path(directory.filePath("report.html")));
   const std::vector<TaskResult> results = measure_answers(run, kRows, on_progress);
   if (on_progress) on_progress("drawing");
   export_charts(run, directory);

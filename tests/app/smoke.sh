@@ -17,6 +17,19 @@ cleanup() {
 trap cleanup EXIT
 fail() { echo "smoke test: $1"; cat "$home/log" 2>/dev/null || true; exit 1; }
 
+# Without a display: what was asked for, or one sentence on standard error, and nothing of Qt's.
+without_display() { env -u DISPLAY -u XDG_RUNTIME_DIR -u QT_QPA_PLATFORM HOME="$home" "$program" "$@" >"$home/log" 2>&1; }
+cp "$(dirname "$0")/../../resources/findings/demo-model/curves.csv" "$home"
+without_display --figures "$home" || fail "the figures of a finding could not be drawn"
+[ "$(wc -l <"$home/log")" = 1 ] || fail "drawing figures says more than their names"
+mkdir -p "$home/run"
+echo '{"recipe": ' >"$home/run/run.json"
+for action in --report --screenshots; do
+  without_display "$action" "$home/out" --run "$home/run" && fail "$action took a run that is cut off"
+  [ "$(wc -l <"$home/log")" = 1 ] || fail "$action says more than one sentence"
+  grep -q "^fullband: $home/run/run.json: line 2: " "$home/log" || fail "$action does not name the file that is cut off"
+done
+
 # The server writes its picture into a file, and the number it found free into another.
 exec 5<>"$home/display"
 Xvfb -displayfd 5 -screen 0 1440x900x24 -fbdir "$home" -nolisten tcp >/dev/null 2>&1 &
