@@ -160,22 +160,8 @@ std::vector<ModeAnswers> answer_in_each_mode(const EvaluateOptions& options, con
   return modes;
 }
 
-int evaluate(const EvaluateOptions& options, const Streams& streams) {
-  if (!options.out.empty()) engine::require_writable(options.out);
-  MeasuredRun run = open_run(options.measure, streams);
-  const std::string& source = options.jsonl.empty() ? options.task : options.jsonl;
-  const QuestionSet set = find_questions(run.loaded, source, options.measure.seed, options.rows);
-  const std::vector<ModeAnswers> modes = answer_in_each_mode(options, set, run, streams);
-  if (!options.out.empty()) write_records(options.out, set, modes);
-  const nlohmann::json pairs = paired_json(modes, set.questions.size());
-  if (!options.measure.json) {
-    streams.out << set.name << ", " << measured_on_text(options.measure, run.loaded) << ", at most "
-                << options.settings.max_tokens << " tokens\n";
-    for (const ModeAnswers& mode : modes)
-      print(mode.mode, engine::summarize(mode.answers, options.settings.samples), streams.out);
-    print_pairs(pairs, streams.out);
-    return 0;
-  }
+nlohmann::json result_json(const EvaluateOptions& options, const QuestionSet& set, const MeasuredRun& run,
+                           const std::vector<ModeAnswers>& modes) {
   nlohmann::json result = measured_on(options.measure, run.loaded);
   result["task"] = set.name;
   result["rows"] = set.questions.size();
@@ -185,8 +171,32 @@ int evaluate(const EvaluateOptions& options, const Streams& streams) {
   result["fused_passes"] = options.settings.fused_prefill_passes;
   for (const ModeAnswers& mode : modes)
     result["modes"][engine::to_string(mode.mode)] = mode_json(options, set, run, mode.answers);
-  result["paired"] = pairs;
-  streams.out << json_line(result);
+  result["paired"] = paired_json(modes, set.questions.size());
+  return result;
+}
+
+void print_all(const EvaluateOptions& options, const QuestionSet& set, const MeasuredRun& run,
+               const std::vector<ModeAnswers>& modes, std::ostream& out) {
+  out << set.name << ", " << measured_on_text(options.measure, run.loaded) << ", at most "
+      << options.settings.max_tokens << " tokens\n";
+  for (const ModeAnswers& mode : modes)
+    print(mode.mode, engine::summarize(mode.answers, options.settings.samples), out);
+  print_pairs(paired_json(modes, set.questions.size()), out);
+}
+
+int evaluate(const EvaluateOptions& options, const Streams& streams) {
+  if (!options.out.empty()) engine::require_writable(options.out);
+  MeasuredRun run = open_run(options.measure, streams);
+  const std::string& source = options.jsonl.empty() ? options.task : options.jsonl;
+  const QuestionSet set = find_questions(run.loaded, source, options.measure.seed, options.rows);
+  const std::vector<ModeAnswers> modes = answer_in_each_mode(options, set, run, streams);
+  if (options.measure.json) {
+    streams.out << json_line(result_json(options, set, run, modes));
+  } else {
+    print_all(options, set, run, modes, streams.out);
+  }
+  // Last, so that a disk that filled up in the meantime costs the records alone.
+  if (!options.out.empty()) write_records(options.out, set, modes);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 #include <fstream>
 
 #include "tests/cli/cli_fixture.h"
+#include "tests/support/file_limits.h"
 
 namespace app::cli {
 namespace {
@@ -102,6 +103,16 @@ TEST_F(VerbsTest, AFileThatCannotBeWrittenIsToldBeforeTheWork) {
                  path("none/x.jsonl") + ": cannot be written: there is no folder " + path("none") + "; make it first");
   expect_refused(refused(path("")), 1, path("") + ": is a folder; name a file");
   expect_refused(refused("/proc/x.jsonl"), 1, "/proc/x.jsonl: cannot be opened for writing");
+}
+
+TEST_F(VerbsTest, ADiskThatFillsUpCostsTheRecordsAndNotTheResult) {
+  const std::string run_folder = tiny_run("run", 1);
+  const support::FileSizeLimit full(100);
+  const Printed printed = call({"evaluate", "--run", run_folder, "--rows", "4", "--out", path("x.jsonl"), "--json"});
+  EXPECT_EQ(printed.code, 1);
+  EXPECT_EQ(printed.json()["rows"], 4);
+  EXPECT_NE(printed.err.find(path("x.jsonl") + ": cannot be written: "), std::string::npos) << printed.err;
+  EXPECT_FALSE(std::filesystem::exists(path("x.jsonl")));
 }
 
 TEST_F(VerbsTest, ATrainingThatCannotFitSaysWhatIsLarge) {
