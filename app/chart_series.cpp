@@ -1,7 +1,9 @@
 #include "app/chart_series.h"
 
+#include <algorithm>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string>
 
 namespace app {
@@ -52,10 +54,17 @@ Series make_series(const ChartInput& input, std::size_t index, int pass) {
   return series;
 }
 
+using Steps = std::span<const engine::StepMetrics>;
+
+Steps steps_of(const ChartInput& input, std::size_t index) {
+  const Steps all(input.runs[index]->steps);
+  return all.subspan(input.from.empty() ? 0 : std::min(input.from[index], all.size()));
+}
+
 Series step_curve(const ChartInput& input, std::size_t index, const Value& value, bool smooth) {
   Series series = make_series(input, index, 0);
   series.style.smooth = smooth;
-  for (const auto& metrics : input.runs[index]->steps) {
+  for (const auto& metrics : steps_of(input, index)) {
     series.x.push_back(x_of(metrics, *input.runs[index], input.x));
     series.y.push_back(value(metrics));
   }
@@ -73,7 +82,7 @@ std::vector<Series> step_curves(const ChartInput& input, const Value& value, boo
 Series loss_curve(const ChartInput& input, std::size_t index, int pass) {
   Series series = make_series(input, index, pass);
   const auto place = static_cast<std::size_t>(pass - 1);
-  for (const auto& metrics : input.runs[index]->steps) {
+  for (const auto& metrics : steps_of(input, index)) {
     if (metrics.pass_loss.size() <= place) continue;  // a step with fewer passes says nothing about this one
     series.x.push_back(x_of(metrics, *input.runs[index], input.x));
     series.y.push_back(metrics.pass_loss[place]);
@@ -99,11 +108,18 @@ Series validation_curve(const ChartInput& input, std::size_t index, int pass) {
   return series;
 }
 
-template <typename Make>
-std::vector<Series> pass_curves(const ChartInput& input, const Make& make) {
+template <typename Metrics>
+int most_passes(std::span<const Metrics> measured) {
+  std::size_t most = 0;
+  for (const Metrics& metrics : measured) most = std::max(most, metrics.pass_loss.size());
+  return static_cast<int>(most);
+}
+
+template <typename Make, typename Measured>
+std::vector<Series> pass_curves(const ChartInput& input, const Make& make, const Measured& measured) {
   std::vector<Series> all;
   for (std::size_t index = 0; index < input.runs.size(); ++index) {
-    for (int pass = 1; pass <= input.runs[index]->passes(); ++pass) {
+    for (int pass = 1; pass <= most_passes(measured(input, index)); ++pass) {
       Series series = make(input, index, pass);
       if (!series.x.empty()) all.push_back(std::move(series));
     }
@@ -113,9 +129,13 @@ std::vector<Series> pass_curves(const ChartInput& input, const Make& make) {
 
 }  // namespace
 
-std::vector<Series> loss_series(const ChartInput& input) { return pass_curves(input, loss_curve); }
+std::vector<Series> loss_series(const ChartInput& input) { return pass_curves(input, loss_curve, steps_of); }
 
-std::vector<Series> validation_series(const ChartInput& input) { return pass_curves(input, validation_curve); }
+std::vector<Series> validation_series(const ChartInput& input) {
+  return pass_curves(input, validation_curve, [](const ChartInput& all, std::size_t index) {
+    return std::span<const engine::ValidationMetrics>(all.runs[index]->validations);
+  });
+}
 
 std::vector<Series> rate_series(const ChartInput& input) {
   return step_curves(

@@ -1,6 +1,7 @@
 // From measured values to the curves of the Training page. Knows the meaning of the values and no plot.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "app/run_data.h"
@@ -15,6 +16,8 @@ struct ChartInput {
   std::vector<const RunData*> runs;
   std::vector<int> colors;
   XAxis x = XAxis::step;
+  /// Steps of each run that are left out at its beginning; empty: none. Curves without a point are then left out, too.
+  std::vector<std::size_t> from = {};
 };
 
 std::vector<widgets::Series> loss_series(const ChartInput& input);

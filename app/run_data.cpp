@@ -33,16 +33,6 @@ void note(RunData& run, const std::string& problem) {
 
 }  // namespace
 
-int RunData::passes() const {
-  int most = 1;
-  if (recipe) {
-    for (const engine::Stage& stage : recipe->train.schedule) most = std::max(most, stage.passes);
-  }
-  for (const auto& metrics : steps) most = std::max(most, static_cast<int>(metrics.pass_loss.size()));
-  for (const auto& metrics : validations) most = std::max(most, static_cast<int>(metrics.pass_loss.size()));
-  return most;
-}
-
 std::int64_t RunData::first_non_finite() const {
   const auto found = std::find_if_not(steps.begin(), steps.end(), finite);
   return found == steps.end() ? -1 : found - steps.begin();

@@ -30,10 +30,9 @@ struct RunData {
   std::vector<engine::StepMetrics> steps;              ///< ascending
   std::vector<engine::ValidationMetrics> validations;  ///< ascending
   std::string problem;                                 ///< one sentence: what could not be read
+  int rewrites = 0;  ///< how often steps or validations were replaced; otherwise they have only grown
 
   [[nodiscard]] std::int64_t step() const { return steps.empty() ? 0 : steps.back().step; }
-  /// Largest K that was measured or is planned.
-  [[nodiscard]] int passes() const;
   /// Index of the first step with a value that is not finite, or -1.
   [[nodiscard]] std::int64_t first_non_finite() const;
 };

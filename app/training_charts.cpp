@@ -24,6 +24,20 @@ constexpr int kFourColumns = 1100;      // px from which the small charts stand 
 constexpr int kTwoColumns = 540;        // and in two
 constexpr int kNarrowest = 260;
 
+/// Adds each curve to the one of its name and meaning; false when there is none.
+bool append_to(widgets::Plot& plot, const std::vector<widgets::Series>& curves) {
+  for (const widgets::Series& curve : curves) {
+    if (curve.x.empty()) continue;
+    const auto& known = plot.series();
+    const auto same = std::find_if(known.begin(), known.end(), [&](const widgets::Series& series) {
+      return series.label == curve.label && series.style == curve.style;
+    });
+    if (same == known.end()) return false;
+    plot.append(static_cast<std::size_t>(same - known.begin()), curve.x, curve.y);
+  }
+  return true;
+}
+
 }  // namespace
 
 TrainingCharts::TrainingCharts(QWidget* parent)
@@ -100,6 +114,7 @@ void TrainingCharts::resizeEvent(QResizeEvent* event) {
 
 void TrainingCharts::set_runs(std::vector<ShownRun> runs) {
   runs_ = std::move(runs);
+  given_.clear();
   update_now();
 }
 
@@ -115,6 +130,7 @@ void TrainingCharts::set_view(const ChartView& view) {
     plot->set_view(plot_view);
   }
   if (!other_x) return;
+  given_.clear();
   update_now();
   follow();  // the old range means nothing in the new unit
 }
@@ -142,27 +158,68 @@ void TrainingCharts::set_live(bool live) {
 void TrainingCharts::draw_values() {
   const double before = thread_milliseconds();
   update_now();
-  for (widgets::Plot* plot : plots_) plot->render_now();
+  for (widgets::Plot* plot : plots_) plot->render_if_needed();
   const double cost = (thread_milliseconds() - before) / kDrawingShare;
   wait_ = std::clamp<std::int64_t>(static_cast<std::int64_t>(cost), kShortestWait, kLongestWait);
   drawn_.start();
 }
 
-void TrainingCharts::update_now() {
+ChartInput TrainingCharts::chart_input() const {
   ChartInput input;
   input.x = view_.x;
   for (const ShownRun& run : runs_) {
     input.runs.push_back(run.data.get());
     input.colors.push_back(run.color);
   }
+  return input;
+}
+
+void TrainingCharts::update_now() {
+  const ChartInput input = chart_input();
+  if (!only_grown() || !give_new_points(input)) give_all(input);
+  remember_given();
+  update_strip();
+}
+
+void TrainingCharts::give_all(const ChartInput& input) {
   const QString x_title = QString::fromStdString(title(view_.x));
   for (std::size_t i = 0; i < plots_.size(); ++i) plots_[i]->set_axes(x_title, y_titles_[i]);
-  loss_->set_series(loss_series(input));
+  for (const Chart& chart : charts()) chart.plot->set_series(chart.curves(input));
   validation_->set_series(validation_series(input));
-  rate_->set_series(rate_series(input));
-  gradient_->set_series(gradient_series(input));
-  speed_->set_series(speed_series(input));
-  update_strip();
+}
+
+std::vector<TrainingCharts::Chart> TrainingCharts::charts() const {
+  return {{loss_, loss_series}, {rate_, rate_series}, {gradient_, gradient_series}, {speed_, speed_series}};
+}
+
+bool TrainingCharts::only_grown() const {
+  if (given_.size() != runs_.size()) return false;
+  return std::equal(given_.begin(), given_.end(), runs_.begin(), [](const Given& given, const ShownRun& run) {
+    const RunData& now = *run.data;
+    return now.rewrites == given.rewrites && now.total_steps == given.total_steps && now.steps.size() >= given.steps;
+  });
+}
+
+// Validations are few: they are given whole when there is a new one. False when a curve is new.
+bool TrainingCharts::give_new_points(ChartInput input) {
+  bool validated = false;
+  for (std::size_t i = 0; i < given_.size(); ++i) {
+    input.from.push_back(given_[i].steps);
+    validated = validated || given_[i].validations != runs_[i].data->validations.size();
+  }
+  for (const Chart& chart : charts()) {
+    if (!append_to(*chart.plot, chart.curves(input))) return false;
+  }
+  if (validated) validation_->set_series(validation_series(input));
+  return true;
+}
+
+void TrainingCharts::remember_given() {
+  given_.clear();
+  for (const ShownRun& run : runs_) {
+    const RunData& now = *run.data;
+    given_.push_back({now.steps.size(), now.validations.size(), now.total_steps, now.rewrites});
+  }
 }
 
 void TrainingCharts::update_strip() {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "app/chart_series.h"
 #include "app/run_data.h"
 #include "app/view_state.h"
 
@@ -62,8 +63,28 @@ class TrainingCharts : public QWidget {
   void arrange(int columns);
   void update_strip();
   void draw_values();
+  [[nodiscard]] ChartInput chart_input() const;
+  /// A plot of steps and what makes its curves.
+  struct Chart {
+    widgets::Plot* plot;
+    std::vector<widgets::Series> (*curves)(const ChartInput& input);
+  };
+  [[nodiscard]] std::vector<Chart> charts() const;
+  void give_all(const ChartInput& input);
+  [[nodiscard]] bool only_grown() const;
+  [[nodiscard]] bool give_new_points(ChartInput input);
+  void remember_given();
+
+  /// What of a run the plots have.
+  struct Given {
+    std::size_t steps = 0;
+    std::size_t validations = 0;
+    std::int64_t total_steps = 0;
+    int rewrites = 0;
+  };
 
   std::vector<ShownRun> runs_;
+  std::vector<Given> given_;  ///< of runs_; empty when the plots must be given all anew
   ChartView view_;
   widgets::Plot* loss_ = nullptr;
   widgets::Plot* validation_ = nullptr;

@@ -170,6 +170,7 @@ void TrainingController::read_again() {
       std::copy_if(live->validations.begin(), live->validations.end(), std::back_inserter(all->validations), is_new);
       live_->steps = std::move(all->steps);
       live_->validations = std::move(all->validations);
+      ++live_->rewrites;
       emit progressed();
     };
   });
@@ -181,6 +182,7 @@ void TrainingController::take_values() {
     const auto is_replaced = [first](const auto& metrics) { return metrics.step >= first; };
     std::erase_if(live_->steps, is_replaced);
     std::erase_if(live_->validations, is_replaced);
+    ++live_->rewrites;
     reading_again_ = false;
   }
   add_snapshot(*live_, now_);

@@ -30,6 +30,16 @@ Polyline thinned(const PlotScene& scene, const std::vector<double>& x, const std
   return decimate(x, y, scene.x.low, scene.x.high, columns, scene.log_x(), blocks);
 }
 
+/// Whether the points in view stand closer than their dots are wide.
+bool crowded(const PlotScene& scene, const Curve& curve, std::size_t columns) {
+  std::ptrdiff_t seen = 0;
+  for (const Stretch& stretch : curve.stretches) {
+    seen += std::upper_bound(stretch.x.begin(), stretch.x.end(), scene.x.high) -
+            std::lower_bound(stretch.x.begin(), stretch.x.end(), scene.x.low);
+  }
+  return seen > static_cast<std::ptrdiff_t>(columns) / 4;
+}
+
 int wanted_x_ticks(const PlotScene& scene, double width) {
   const int wanted = std::clamp(static_cast<int>(width / 90), 2, 10);
   const double steps = scene.x.high - scene.x.low;
@@ -111,33 +121,42 @@ void PlotCanvas::set_axis(QCPAxis* axis, FixedTicker& ticker, const Range& range
   axis->grid()->setZeroLinePen(QPen(theme.grid, 1));
 }
 
-// Graphs are reused from replot to replot; those left over are emptied.
+// Graphs are reused from replot to replot; those left over are removed. What was measured lies behind all of what was
+// smoothed from it.
 void PlotCanvas::set_graphs(const PlotScene& scene, const Theme& theme, std::size_t columns) {
   used_graphs_ = 0;
-  for (std::size_t i = 0; i < scene.curves.size(); ++i) {
-    const SeriesStyle& style = scene.series[i].style;
-    const QPen pen = series_pen(theme, style, 1.0);
-    QPen faint = pen;
-    faint.setColor(mix(theme.card, pen.color(), 0.3));
-    faint.setStyle(Qt::SolidLine);
-    Polyline dots;
-    for (const Stretch& stretch : scene.curves[i].stretches) {
-      if (!style.line || stretch.raw.empty()) continue;
-      const Polyline raw = thinned(scene, stretch.x, stretch.raw, columns, stretch.raw_blocks);
-      // Noise that fills its columns has no edge that could be softened, and is drawn in half the time.
-      add_line(scene, raw, faint).setAntialiased(raw.x.size() <= 2 * columns || for_print_);
-    }
-    for (const Stretch& stretch : scene.curves[i].stretches) {
-      if (style.line && stretch.x.size() > 1) {
-        add_line(scene, thinned(scene, stretch.x, stretch.y, columns, stretch.y_blocks), pen);
-      }
-      if (stretch.x.size() > 1 && !style.markers && style.line) continue;
-      dots.x.insert(dots.x.end(), stretch.x.begin(), stretch.x.end());
-      dots.y.insert(dots.y.end(), stretch.y.begin(), stretch.y.end());
-    }
-    if (!dots.x.empty()) add_dots(scene, dots, pen.color(), style.markers ? 5 : 4);
-  }
+  for (std::size_t i = 0; i < scene.curves.size(); ++i) add_raw_lines(scene, i, theme, columns);
+  for (std::size_t i = 0; i < scene.curves.size(); ++i) add_curve(scene, i, theme, columns);
   while (plot_->graphCount() > used_graphs_) plot_->removeGraph(plot_->graphCount() - 1);
+}
+
+void PlotCanvas::add_raw_lines(const PlotScene& scene, std::size_t index, const Theme& theme, std::size_t columns) {
+  const SeriesStyle& style = scene.series[index].style;
+  if (!style.line) return;
+  const QPen faint(mix(theme.card, series_pen(theme, style, 1.0).color(), 0.3), 1);
+  for (const Stretch& stretch : scene.curves[index].stretches) {
+    if (stretch.raw.empty()) continue;
+    const Polyline raw = thinned(scene, stretch.x, stretch.raw, columns, stretch.raw_blocks);
+    // Noise that fills its columns has no edge that could be softened, and is drawn in half the time.
+    add_line(scene, raw, faint).setAntialiased(raw.x.size() <= 2 * columns || for_print_);
+  }
+}
+
+void PlotCanvas::add_curve(const PlotScene& scene, std::size_t index, const Theme& theme, std::size_t columns) {
+  const SeriesStyle& style = scene.series[index].style;
+  const QPen pen = series_pen(theme, style, 1.0);
+  // Dots that cover each other tell nothing that the line does not.
+  const bool markers = style.markers && !(style.line && crowded(scene, scene.curves[index], columns));
+  Polyline dots;
+  for (const Stretch& stretch : scene.curves[index].stretches) {
+    if (style.line && stretch.x.size() > 1) {
+      add_line(scene, thinned(scene, stretch.x, stretch.y, columns, stretch.y_blocks), pen);
+    }
+    if (stretch.x.size() > 1 && !markers && style.line) continue;
+    dots.x.insert(dots.x.end(), stretch.x.begin(), stretch.x.end());
+    dots.y.insert(dots.y.end(), stretch.y.begin(), stretch.y.end());
+  }
+  if (!dots.x.empty()) add_dots(scene, dots, pen.color(), style.markers ? 5 : 4);
 }
 
 QCPGraph& PlotCanvas::add_line(const PlotScene& scene, const Polyline& line, const QPen& pen) {

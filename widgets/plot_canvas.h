@@ -38,6 +38,8 @@ class PlotCanvas {
   void set_axis(QCPAxis* axis, FixedTicker& ticker, const Range& range, bool log, const QString& title, int wanted,
                 const Theme& theme);
   void set_graphs(const PlotScene& scene, const Theme& theme, std::size_t columns);
+  void add_raw_lines(const PlotScene& scene, std::size_t index, const Theme& theme, std::size_t columns);
+  void add_curve(const PlotScene& scene, std::size_t index, const Theme& theme, std::size_t columns);
   QCPGraph& add_line(const PlotScene& scene, const Polyline& line, const QPen& pen);
   void add_dots(const PlotScene& scene, const Polyline& points, const QColor& color, double size);
 

@@ -90,8 +90,14 @@ void PlotUnderlay::draw_filled(QCPPainter* painter, const Series& series) const 
   color.setAlphaF(0.28F);
   painter->setPen(Qt::NoPen);
   painter->setBrush(color);
-  painter->drawPolygon(outline.intersected(QPolygonF(map.rect)));
+  draw_inside(*painter, outline, map.rect);
   painter->setBrush(Qt::NoBrush);
+}
+
+// Cutting a polygon takes much longer than drawing it, and most are inside.
+void PlotUnderlay::draw_inside(QCPPainter& painter, const QPolygonF& polygon, const QRectF& rect) {
+  const bool inside = rect.contains(polygon.boundingRect());
+  painter.drawPolygon(inside ? polygon : polygon.intersected(QPolygonF(rect)));
 }
 
 void PlotUnderlay::draw_band(QCPPainter* painter, const Series& series) const {
@@ -101,7 +107,7 @@ void PlotUnderlay::draw_band(QCPPainter* painter, const Series& series) const {
   const auto finish = [&] {
     if (upper.size() > 1) {
       std::reverse(lower.begin(), lower.end());
-      painter->drawPolygon(QPolygonF(upper + lower).intersected(QPolygonF(map.rect)));
+      draw_inside(*painter, upper + lower, map.rect);
     }
     upper.clear();
     lower.clear();

@@ -60,6 +60,7 @@ class PlotUnderlay : public QCPAbstractItem {
  private:
   void draw_regions(QCPPainter* painter) const;
   void draw_band(QCPPainter* painter, const Series& series) const;
+  static void draw_inside(QCPPainter& painter, const QPolygonF& polygon, const QRectF& rect);
   void draw_filled(QCPPainter* painter, const Series& series) const;
 
   const PlotScene* scene_ = nullptr;

@@ -378,6 +378,37 @@ TEST_F(PlotTest, SmoothingLeavesTheRawLineFaintBehind) {
   EXPECT_GT(pictures::pixels_of(pictures::render(plot), faint, 20), before + 200);
 }
 
+TEST_F(PlotTest, DotsThatWouldCoverEachOtherGiveWayToTheLineUntilOneZoomsIn) {
+  Series data = pass_loss(2, 0, 2000);
+  data.style.markers = true;
+  plot.set_series({data});
+  show();
+  const QColor color = widgets::light_theme().pass2;
+  const int dense = curve_pixels(color);
+  plot.zoom_x_to({1000, 1100});
+  plot.render_now();
+  const int zoomed = curve_pixels(color);
+  data.style.markers = false;
+  plot.set_series({data});
+  plot.render_now();
+  EXPECT_GT(zoomed, curve_pixels(color) + 1000) << "a hundred points have room for their dots";
+  plot.follow();
+  plot.render_now();
+  EXPECT_NEAR(dense, curve_pixels(color), 0.1 * dense);
+}
+
+TEST_F(PlotTest, TheRawLineOfOneRunDoesNotHideTheSmoothedOneOfAnother) {
+  Series below = pass_loss(2, 200, 3000);
+  plot.set_view({false, false, 0.99, false});
+  plot.set_series({below});
+  show();
+  const QColor color = widgets::light_theme().pass2;
+  const int alone = curve_pixels(color);
+  plot.set_series({below, pass_loss(3, 200, 3000, 5)});
+  plot.render_now();
+  EXPECT_GT(curve_pixels(color), alone / 4) << "the later smoothed line may cross it, the later raw one not cover it";
+}
+
 TEST_F(PlotTest, RegionsLinesBandsAndCursorAreDrawn) {
   Series data = line({0, 1, 2, 3}, {1, 2, 1.5, 2.5}, "mean");
   data.low = {0.5, 1.5, 1.0, 2.0};
