@@ -133,7 +133,11 @@ std::vector<QString> write_finding_figures(const QString& folder) {
     throw engine::FileError(file.fileName().toStdString(), "cannot be read; fullband-cli reproduce writes it");
   }
   std::vector<QString> names;
-  for (const FindingFigure& figure : read_finding_figures(file.readAll(), file.fileName())) {
+  const std::vector<FindingFigure> figures = read_finding_figures(file.readAll(), file.fileName());
+  if (figures.empty()) {
+    throw engine::FormatError(file.fileName().toStdString(), "holds no curve; fullband-cli reproduce writes it anew");
+  }
+  for (const FindingFigure& figure : figures) {
     names.push_back(file_name(figure.title));
     export_both(figure, directory, names.back());
   }

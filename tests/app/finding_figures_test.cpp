@@ -67,6 +67,10 @@ TEST(FindingFigures, AreWrittenAsSvgAndPdfAndStaySmall) {
   }
   const QTemporaryDir empty;
   EXPECT_THROW(app::write_finding_figures(empty.path()), engine::FileError);
+  QFile nothing(empty.filePath("curves.csv"));
+  ASSERT_TRUE(nothing.open(QIODevice::WriteOnly));
+  nothing.close();
+  EXPECT_THROW(app::write_finding_figures(empty.path()), engine::FormatError) << "a table without a curve";
 }
 
 TEST(FindingFigures, AreAskedForOnTheCommandLine) {
