@@ -215,9 +215,8 @@ void CpuBackend::attention_backward(ConstView dy, ConstView q, ConstView k, Cons
   const std::int64_t scratch_floats = padded(BackwardScratch::floats(longest, shape.head_dim));
   float* scratch = workspace_.floats(team * scratch_floats);
   const BackwardOperands operands{dy, q, k, v, y, logsumexp, dq, dk, dv, shape};
-  run_team(team, [&](int index) {
-    const BackwardScratch own(scratch + index * scratch_floats, longest, shape.head_dim);
-    const Range part = part_of(tasks, index, team);
+  for_parts(team, tasks, 1, [&](int thread, Range part) {
+    const BackwardScratch own(scratch + thread * scratch_floats, longest, shape.head_dim);
     for (std::int64_t task = part.begin; task < part.end; ++task) {
       group_gradients(operands, documents_[static_cast<std::size_t>(task / shape.kv_heads)], task % shape.kv_heads,
                       own);
