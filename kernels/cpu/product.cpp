@@ -12,7 +12,7 @@ constexpr std::int64_t kDepth = 256;
 constexpr std::int64_t kRows = 128;
 
 /// The last panel where it ends inside a vector: whole vectors beside c, then what belongs there.
-void ragged_panel(const TileSize& size, TileLeft left, TileRight right, bool accumulate, View c) {
+void ragged_panel(const TileSize& size, const TileLeft& left, TileRight right, bool accumulate, View c) {
   float whole[kRows * kPanel];
   if (accumulate) {
     for (std::int64_t r = 0; r < size.rows; ++r) std::copy_n(c.row(r), c.cols, whole + r * kPanel);
@@ -22,7 +22,7 @@ void ragged_panel(const TileSize& size, TileLeft left, TileRight right, bool acc
 }
 
 /// All panels for rows that stay in cache.
-void row_block(TileLeft left, Panels right, std::int64_t depth, bool accumulate, View c) {
+void row_block(const TileLeft& left, Panels right, std::int64_t depth, bool accumulate, View c) {
   for (std::int64_t col = 0; col < c.cols; col += kPanel) {
     const View part = c.column_range(col, std::min(kPanel, c.cols - col));
     const TileSize size{c.rows, padded(part.cols), depth};
@@ -62,7 +62,7 @@ Panels in_place_or_packed(ConstView b, float* scratch) {
   return packed_panels(scratch, b.rows);
 }
 
-void product(TileLeft left, Panels right, std::int64_t depth, bool accumulate, View c) {
+void product(const TileLeft& left, Panels right, std::int64_t depth, bool accumulate, View c) {
   if (depth == 0 && !accumulate) {
     for (std::int64_t r = 0; r < c.rows; ++r) std::fill_n(c.row(r), c.cols, 0.0F);
   }
