@@ -48,9 +48,9 @@ std::int64_t pass_runner_bytes(const ModelConfig& config, std::int64_t tokens) {
   return static_cast<std::int64_t>(each * static_cast<double>(tokens));
 }
 
-MemoryEstimate memory_estimate(const Recipe& recipe) {
+MemoryEstimate memory_estimate(const Recipe& recipe, std::int64_t tokens_at_once) {
   const std::int64_t parameters = kFloat * parameter_floats(parameter_layout(recipe.model));
-  const std::int64_t tokens = recipe.train.rows * recipe.data.seq;
+  const std::int64_t tokens = longest_slice(recipe.train.rows, recipe.data.seq, tokens_at_once);
   MemoryEstimate estimate;
   estimate.parameters = 2 * parameters;
   estimate.optimizer = 2 * parameters;
@@ -63,6 +63,9 @@ MemoryEstimate memory_estimate(const Recipe& recipe) {
   return estimate;
 }
 
-std::int64_t estimate_memory(const Recipe& recipe) { return memory_estimate(recipe).total(); }
+std::int64_t estimate_memory(const Recipe& recipe) {
+  static const std::int64_t tokens_at_once = kernels::automatic_tokens_at_once();
+  return memory_estimate(recipe, tokens_at_once).total();
+}
 
 }  // namespace engine

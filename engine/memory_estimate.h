@@ -19,8 +19,9 @@ struct MemoryEstimate {
   [[nodiscard]] std::int64_t total() const { return parameters + optimizer + step + validation + workspace; }
 };
 
-/// Every row counts as full: padding only takes less. `recipe.model.vocab` must be the tokenizer's.
-MemoryEstimate memory_estimate(const Recipe& recipe);
+/// Every row counts as full: padding only takes less. `recipe.model.vocab` must be the tokenizer's; `tokens_at_once` is
+/// the device's (kernels::DeviceInfo).
+MemoryEstimate memory_estimate(const Recipe& recipe, std::int64_t tokens_at_once = 0);
 /// Arenas of a training step on `tokens` tokens with `passes` passes.
 std::int64_t step_bytes(const ModelConfig& config, const TrainConfig& train, std::int64_t tokens, int passes);
 /// Arenas of a PassRunner on `tokens` tokens.

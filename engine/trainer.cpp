@@ -63,7 +63,7 @@ class Trainer : public TrainingJob {
       throw ConfigError("train.rows",
                         "this must be at least the number of processes, " + std::to_string(options_.group->size()));
     }
-    step_.reserve(recipe_.train, own_rows().count * recipe_.data.seq);
+    step_.reserve(recipe_.train, step_.slice_tokens(own_rows().count, recipe_.data.seq));
   }
 
   void begin_new() {
@@ -111,10 +111,10 @@ class Trainer : public TrainingJob {
     const Clock::time_point start = Clock::now();
     const TrainConfig& train = recipe_.train;
     const data::Batch padded = source_->training(options_.seed, progress_.step, train.rows);
-    const StepBatch batch = make_step_batch(padded, train, options_.seed, progress_.step,
-                                            passes_at(train, options_.seed, progress_.step), own_rows());
-    step_.forward(batch, train, options_.seed, progress_.step);
-    step_.backward(train);
+    const StepBatch batch =
+        make_step_batch(padded, train, options_.seed, progress_.step, passes_at(train, options_.seed, progress_.step),
+                        own_rows(), step_.tokens_at_once());
+    step_.run(batch, train, options_.seed, progress_.step);
     StepMetrics metrics = read_metrics(batch);
     check_finite(metrics);
     step_.optimise(train, progress_.step);
@@ -180,7 +180,7 @@ class Trainer : public TrainingJob {
   StepMetrics read_metrics(const StepBatch& batch) {
     StepMetrics metrics;
     metrics.passes = batch.passes;
-    step_.read_losses(batch, metrics.pass_loss);
+    metrics.pass_loss = step_.pass_losses();
     metrics.objective = objective(metrics.pass_loss, recipe_.train.lambda);
     metrics.gradient_norm = step_.gradient_norm();
     metrics.learning_rate = recipe_.train.rate * rate_share(recipe_.train, progress_.step);
