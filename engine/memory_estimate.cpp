@@ -17,6 +17,8 @@ namespace engine {
 namespace {
 
 constexpr std::int64_t kFloat = sizeof(float);
+/// Of a token of the batch on the host: padded and cut into slices, seven numbers and some flags each.
+constexpr double kHostBytes = 64;
 
 /// The output head's scratch, by far the largest: each thread has a chunk of logits and its part of a weight gradient.
 std::int64_t workspace_bytes(const ModelConfig& c) {
@@ -24,7 +26,8 @@ std::int64_t workspace_bytes(const ModelConfig& c) {
   constexpr std::int64_t kFewestRows = 128;
   const std::int64_t threads = std::max(1U, std::thread::hardware_concurrency());
   const std::int64_t logits = std::max(kChunkLogits, kFewestRows * c.vocab);
-  return kFloat * threads * (logits + c.vocab * c.dim);
+  const std::int64_t packed_weight = c.vocab * c.dim;
+  return kFloat * (threads * (logits + c.vocab * c.dim) + packed_weight);
 }
 
 }  // namespace
@@ -50,9 +53,9 @@ std::int64_t pass_runner_bytes(const ModelConfig& config, std::int64_t tokens) {
   return static_cast<std::int64_t>(each * static_cast<double>(tokens));
 }
 
-MemoryEstimate memory_estimate(const Recipe& recipe) {
+MemoryEstimate memory_estimate(const Recipe& recipe, std::int64_t tokens_at_once) {
   const std::int64_t parameters = kFloat * parameter_floats(parameter_layout(recipe.model));
-  const std::int64_t tokens = recipe.train.rows * recipe.data.seq;
+  const std::int64_t tokens = longest_slice(recipe.train.rows, recipe.data.seq, tokens_at_once);
   MemoryEstimate estimate;
   estimate.parameters = 2 * parameters;
   estimate.optimizer = 2 * parameters;
@@ -65,7 +68,10 @@ MemoryEstimate memory_estimate(const Recipe& recipe) {
   return estimate;
 }
 
-std::int64_t estimate_memory(const Recipe& recipe) { return memory_estimate(recipe).total(); }
+std::int64_t estimate_memory(const Recipe& recipe) {
+  static const std::int64_t tokens_at_once = kernels::automatic_tokens_at_once();
+  return memory_estimate(recipe, tokens_at_once).total();
+}
 
 std::string memory_text(double bytes) {
   constexpr double kMebibyte = 1024.0 * 1024.0;
@@ -75,7 +81,7 @@ std::string memory_text(double bytes) {
   return text;
 }
 
-void require_memory(const Recipe& recipe, std::int64_t tokens, std::int64_t available) {
+void require_memory(const Recipe& recipe, std::int64_t tokens, std::int64_t slice, std::int64_t available) {
   if (available <= 0) return;
   const auto most = static_cast<double>(available);
   const std::string device = ", and the device has " + memory_text(most) + "; lower ";
@@ -86,10 +92,10 @@ void require_memory(const Recipe& recipe, std::int64_t tokens, std::int64_t avai
                    device + "model.dim, model.ffn or model.layers");
   }
   // Of fewer tokens, because the bytes of very many do not fit into an integer.
-  const std::int64_t sample = std::clamp<std::int64_t>(tokens, 1, 65536);
-  const double scale = static_cast<double>(tokens) / static_cast<double>(sample);
+  const std::int64_t sample = std::clamp<std::int64_t>(slice, 1, 65536);
+  const double scale = static_cast<double>(slice) / static_cast<double>(sample);
   const std::int64_t some = step_bytes(recipe.model, recipe.train, sample, largest_passes(recipe.train));
-  const double step = scale * static_cast<double>(some);
+  const double step = scale * static_cast<double>(some) + kHostBytes * static_cast<double>(tokens);
   if (weights + step > most) {
     throw TooLarge("a training step of " + std::to_string(tokens) + " tokens needs " + memory_text(step) +
                    " beside the " + memory_text(weights) + " of the model" + device + "train.rows or data.seq");

@@ -20,11 +20,12 @@ struct MemoryEstimate {
   [[nodiscard]] std::int64_t total() const { return parameters + optimizer + step + validation + workspace; }
 };
 
-/// Every row counts as full: padding only takes less. `recipe.model.vocab` must be the tokenizer's.
-MemoryEstimate memory_estimate(const Recipe& recipe);
-/// TooLarge, before anything is allocated, when the weights or a training step on `tokens` tokens need more than
-/// `available` bytes; 0 available bytes are not known and refuse nothing.
-void require_memory(const Recipe& recipe, std::int64_t tokens, std::int64_t available);
+/// Every row counts as full: padding only takes less. `recipe.model.vocab` must be the tokenizer's; `tokens_at_once` is
+/// the device's (kernels::DeviceInfo).
+MemoryEstimate memory_estimate(const Recipe& recipe, std::int64_t tokens_at_once = 0);
+/// TooLarge, before anything is allocated, when the weights, or a training step on `tokens` tokens of which the longest
+/// slice has `slice`, need more than `available` bytes; 0 available bytes are not known and refuse nothing.
+void require_memory(const Recipe& recipe, std::int64_t tokens, std::int64_t slice, std::int64_t available);
 /// "3.2 GiB", "12 MiB"
 std::string memory_text(double bytes);
 /// Arenas of a training step on `tokens` tokens with `passes` passes.

@@ -3,8 +3,12 @@
 namespace engine {
 
 void Tape::clear() {
-  entries_.resize(sealed_);
+  clear_keeping_gradients();
   for (Entry& entry : entries_) entry.arrived = false;
+}
+
+void Tape::clear_keeping_gradients() {
+  entries_.resize(sealed_);
   records_.clear();
   scopes_.clear();
   in_backward_ = false;

@@ -47,6 +47,8 @@ class Tape {
   void seal() { sealed_ = entries_.size(); }
   /// Forgets records and all variables since seal(), and every gradient's arrival; keeps its own memory.
   void clear();
+  /// The same, but parameters keep their gradients: what follows adds to them.
+  void clear_keeping_gradients();
   /// Off: forward only, nothing is recorded and no gradient exists.
   void set_recording(bool recording) { recording_ = recording; }
   [[nodiscard]] bool recording() const { return recording_; }

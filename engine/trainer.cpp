@@ -64,7 +64,7 @@ class Trainer : public TrainingJob {
       throw ConfigError("train.rows",
                         "this must be at least the number of processes, " + std::to_string(options_.group->size()));
     }
-    step_.reserve(recipe_.train, own_rows().count * recipe_.data.seq);
+    step_.reserve(recipe_.train, step_.slice_tokens(own_rows().count, recipe_.data.seq));
   }
 
   void begin_new() {
@@ -112,10 +112,10 @@ class Trainer : public TrainingJob {
     const Clock::time_point start = Clock::now();
     const TrainConfig& train = recipe_.train;
     const data::Batch padded = source_->training(options_.seed, progress_.step, train.rows);
-    const StepBatch batch = make_step_batch(padded, train, options_.seed, progress_.step,
-                                            passes_at(train, options_.seed, progress_.step), own_rows());
-    step_.forward(batch, train, options_.seed, progress_.step);
-    step_.backward(train);
+    const StepBatch batch =
+        make_step_batch(padded, train, options_.seed, progress_.step, passes_at(train, options_.seed, progress_.step),
+                        own_rows(), step_.tokens_at_once());
+    step_.run(batch, train, options_.seed, progress_.step);
     StepMetrics metrics = read_metrics(batch);
     check_finite(metrics);
     step_.optimise(train, progress_.step);
@@ -180,14 +180,17 @@ class Trainer : public TrainingJob {
 
   /// The device, once the training is known to fit; a refusal comes before anything is allocated.
   kernels::Backend& with_enough_memory() {
-    require_memory(recipe_, own_rows().count * recipe_.data.seq, backend_->info().memory_total);
+    const kernels::DeviceInfo device = backend_->info();
+    const std::int64_t rows = own_rows().count;
+    require_memory(recipe_, rows * recipe_.data.seq, longest_slice(rows, recipe_.data.seq, device.tokens_at_once),
+                   device.memory_total);
     return *backend_;
   }
 
   StepMetrics read_metrics(const StepBatch& batch) {
     StepMetrics metrics;
     metrics.passes = batch.passes;
-    step_.read_losses(batch, metrics.pass_loss);
+    metrics.pass_loss = step_.pass_losses();
     metrics.objective = objective(metrics.pass_loss, recipe_.train.lambda);
     metrics.gradient_norm = step_.gradient_norm();
     metrics.learning_rate = recipe_.train.rate * rate_share(recipe_.train, progress_.step);

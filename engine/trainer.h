@@ -28,7 +28,7 @@ std::unique_ptr<TrainingJob> make_trainer(const Recipe& recipe, const TrainerOpt
 /// Goes on with a run from its own run.json.
 std::unique_ptr<TrainingJob> resume_trainer(const TrainerOptions& options);
 
-/// Bytes that a step needs, counted from the configuration, said before anything is allocated.
+/// Bytes that a step needs on the automatic device, counted from the configuration, said before anything is allocated.
 std::int64_t estimate_memory(const Recipe& recipe);
 
 }  // namespace engine

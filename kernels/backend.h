@@ -87,6 +87,8 @@ struct DeviceInfo {
   std::int64_t memory_used = 0;   ///< bytes held through allocate()
   std::int64_t memory_total = 0;  ///< bytes, 0 when unknown
   std::int64_t allocations = 0;   ///< allocate() calls plus growths of the workspace; constant in a steady state
+  /// Tokens of a training step whose activations suit its caches; 0 when it would rather have all at once.
+  std::int64_t tokens_at_once = 0;
 };
 
 /// Operations that are run again and again on the same operands; made by Backend::record, and gone before its backend.
@@ -248,5 +250,7 @@ inline std::unique_ptr<Recording> Backend::record(std::function<void()> work) {
 /// Makes the backend for "cpu", "cuda:N", "auto" or "auto:N" (the first GPU or GPU N when one is usable, else the CPU).
 /// `threads` 0 means all cores. DeviceError names what is missing.
 std::unique_ptr<Backend> make_backend(const std::string& device, int threads = 0);
+/// DeviceInfo::tokens_at_once of the backend that "auto" gives, without making it.
+std::int64_t automatic_tokens_at_once();
 
 }  // namespace kernels

@@ -27,7 +27,11 @@ bool is_auto(const std::string& device) {
   return device.size() > 5 && device.find_first_not_of("0123456789", 5) == std::string::npos;
 }
 
+int core_count() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
 }  // namespace
+
+std::int64_t automatic_tokens_at_once() { return has_gpu() ? 0 : cpu::tokens_at_once(core_count()); }
 
 std::unique_ptr<Backend> make_backend(const std::string& device, int threads) {
   if (threads < 0) throw DeviceError("The thread count is negative; give 0 for all cores.");
@@ -35,8 +39,7 @@ std::unique_ptr<Backend> make_backend(const std::string& device, int threads) {
   const bool any = is_auto(device);
   if (any && has_gpu()) return make_gpu("cuda" + device.substr(4));
   if (any || device == "cpu") {
-    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    return std::make_unique<cpu::CpuBackend>(threads == 0 ? cores : threads);
+    return std::make_unique<cpu::CpuBackend>(threads == 0 ? core_count() : threads);
   }
   throw DeviceError("The device '" + device + "' is unknown; use 'cpu', 'cuda:N' or 'auto'.");
 }

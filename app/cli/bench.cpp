@@ -87,21 +87,23 @@ StepSample one_step(engine::TrainingStep& step, kernels::Backend& backend, const
                     std::int64_t index) {
   constexpr std::uint64_t kSeed = 1;
   const engine::TrainConfig& train = settings.train;
-  std::vector<double> losses;
-  losses.reserve(static_cast<std::size_t>(passes));
   Stopwatch watch(settings.processor_time);
-  const auto batch =
-      engine::make_step_batch(random_batch(settings, static_cast<std::uint64_t>(index)), train, kSeed, index, passes);
+  const auto batch = engine::make_step_batch(random_batch(settings, static_cast<std::uint64_t>(index)), train, kSeed,
+                                             index, passes, {0, settings.batch}, step.tokens_at_once());
   StepSample sample{};
   sample.data = watch.lap();
   const std::int64_t before = heap_allocations() + backend.info().allocations;
   watch.lap();
-  step.forward(batch, train, kSeed, index);
+  for (std::size_t slice = 0; slice < batch.slices.size(); ++slice) {
+    step.forward(batch, slice, train, kSeed, index);
+    backend.synchronize();
+    sample.forward += watch.lap();
+    step.backward(batch, slice);
+    sample.backward += watch.lap();
+  }
+  step.finish(batch, train);
   backend.synchronize();
-  sample.forward = watch.lap();
-  step.backward(train);
-  step.read_losses(batch, losses);
-  sample.backward = watch.lap();
+  sample.backward += watch.lap();
   step.optimise(train, index);
   sample.optimiser = watch.lap();
   sample.allocations = heap_allocations() + backend.info().allocations - before;
@@ -253,7 +255,7 @@ BenchResult run_bench(const BenchSettings& settings, const BenchProgress& progre
     engine::TrainConfig train = settings.train;
     train.schedule.clear();
     for (const int passes : settings.passes) train.schedule.push_back({1.0, passes});
-    step.reserve(train, settings.batch * settings.seq);
+    step.reserve(train, step.slice_tokens(settings.batch, settings.seq));
     for (const engine::ParameterInfo& info : step.parameters().layout()) result.parameters += info.size();
     for (const int passes : settings.passes) {
       progress("training, K = " + std::to_string(passes));

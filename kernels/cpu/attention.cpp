@@ -147,9 +147,8 @@ void CpuBackend::attention(ConstView q, ConstView k, ConstView v, ConstIndexView
   const int team = team_size(threads_, q.rows * shape.heads * d * longest / 16);
   const std::int64_t scratch_floats = padded(ForwardScratch::floats(longest, d));
   float* scratch = workspace_.floats(team * scratch_floats);
-  run_team(team, [&](int index) {
-    const ForwardScratch own(scratch + index * scratch_floats, longest, d);
-    const Range part = part_of(tasks, index, team);
+  for_parts(team, tasks, 1, [&](int thread, Range part) {
+    const ForwardScratch own(scratch + thread * scratch_floats, longest, d);
     for (std::int64_t task = part.begin; task < part.end; ++task) {
       const Range document = documents_[static_cast<std::size_t>(task / shape.heads)];
       const std::int64_t h = task % shape.heads;

@@ -15,8 +15,9 @@
 namespace kernels::cpu {
 namespace {
 
+// Multiples of kTileRows, so that a query's tile of keys ends with the query or after it.
 constexpr std::int64_t kQueryTile = 8 * kTileRows;
-constexpr std::int64_t kKeyChunk = 128;
+constexpr std::int64_t kKeyChunk = 16 * kTileRows;
 
 /// Rows of `d` floats that are read or summed by whole vectors: in place where d allows it, otherwise in padded
 /// scratch.
@@ -33,12 +34,13 @@ struct BackwardScratch {
   float* rows[6];        ///< [T, padded(d)] each: k, q, dy, dq, dk, dv
   float* weights;        ///< [kQueryTile, kKeyChunk]: scores, then softmax weights
   float* dscores;        ///< [kQueryTile, kKeyChunk]: gradients of the weights, then of the scores
+  float* means;          ///< [padded(T)]: dy . y of each row, the mean of the weights' gradients
 
   static std::int64_t row_floats(std::int64_t longest, std::int64_t d) {
     return padded(d) == d ? 0 : longest * padded(d);
   }
   static std::int64_t floats(std::int64_t longest, std::int64_t d) {
-    return 2 * d * padded(longest) + 6 * row_floats(longest, d) + 2 * kQueryTile * kKeyChunk;
+    return (2 * d + 1) * padded(longest) + 6 * row_floats(longest, d) + 2 * kQueryTile * kKeyChunk;
   }
   BackwardScratch(float* data, std::int64_t longest, std::int64_t d)
       : keys_turned(data), values_turned(data + d * padded(longest)) {
@@ -49,6 +51,7 @@ struct BackwardScratch {
     }
     weights = next;
     dscores = weights + kQueryTile * kKeyChunk;
+    means = dscores + kQueryTile * kKeyChunk;
   }
 };
 
@@ -58,9 +61,9 @@ struct HeadBackward {
   std::int64_t d;
   std::int64_t window;
   float scale;
+  bool first_of_group;  ///< dk and dv hold nothing yet
   ConstView logsumexp;  ///< [T, 1]
-  ConstView y, dy_rows;
-  TileRight q, k, dy;  ///< [T, padded(d)]
+  TileRight q, k, dy;   ///< [T, padded(d)]
   PaddedRows dq, dk, dv;
 };
 
@@ -79,8 +82,12 @@ void finish(View x, const PaddedRows& rows) {
   if (rows.data != x.data) unpack_rows(rows.data, x);
 }
 
-void clear(const PaddedRows& rows, std::int64_t count, std::int64_t d) {
-  for (std::int64_t r = 0; r < count; ++r) std::fill_n(rows.row(r), padded(d), 0.0F);
+/// means[n] = dy[n] . y[n]
+FULLBAND_CLONES void row_products(std::int64_t rows, std::int64_t d, const float* dy, std::int64_t dy_stride,
+                                  const float* y, std::int64_t y_stride, float* means) {
+  for (std::int64_t n = 0; n < rows; ++n, dy += dy_stride, y += y_stride) {
+    means[n] = lane_dot(dy, y, d);
+  }
 }
 
 /// Softmax weights and score gradients of one query for `count` keys; keys outside `seen` get zero in both.
@@ -104,12 +111,13 @@ void query_rows(const HeadBackward& head, const BackwardScratch& scratch, Range 
   const Range block{visible_keys(first, head.window).begin, first + rows};
   const std::int64_t begin = std::max(chunk.begin, block.begin / kLanes * kLanes);
   const std::int64_t end = std::min(chunk.end, block.end);
+  // Keys that a window has left behind; keys after the queries are never read.
+  const std::int64_t offset = std::min(begin, chunk.end) - chunk.begin;
   for (std::int64_t r = 0; r < rows; ++r) {
-    std::fill_n(weights + r * kKeyChunk, kKeyChunk, 0.0F);
-    std::fill_n(dscores + r * kKeyChunk, kKeyChunk, 0.0F);
+    std::fill_n(weights + r * kKeyChunk, offset, 0.0F);
+    std::fill_n(dscores + r * kKeyChunk, offset, 0.0F);
   }
   if (begin >= end) return;
-  const std::int64_t offset = begin - chunk.begin;
   const std::int64_t count = padded(end - begin);
   const std::int64_t turned_stride = padded(head.length);
   tile_product({rows, count, head.d}, {head.q.data + first * head.q.stride, head.q.stride, 1},
@@ -120,12 +128,12 @@ void query_rows(const HeadBackward& head, const BackwardScratch& scratch, Range 
     const Range seen = visible_keys(first + r, head.window);
     const Range inside{std::clamp<std::int64_t>(seen.begin - begin, 0, end - begin),
                        std::clamp<std::int64_t>(seen.end - begin, 0, end - begin)};
-    const float mean = dot(head.dy_rows.row(first + r), head.y.row(first + r), head.d);
-    score_gradients(inside, count, head.scale, head.logsumexp.row(first + r)[0], mean, weights + r * kKeyChunk + offset,
-                    dscores + r * kKeyChunk + offset);
+    score_gradients(inside, count, head.scale, head.logsumexp.row(first + r)[0], scratch.means[first + r],
+                    weights + r * kKeyChunk + offset, dscores + r * kKeyChunk + offset);
   }
   tile_product({rows, padded(head.d), end - begin}, {dscores + offset, kKeyChunk, 1},
-               {head.k.data + begin * head.k.stride, head.k.stride}, true, head.dq.row(first), head.dq.stride);
+               {head.k.data + begin * head.k.stride, head.k.stride}, begin > block.begin / kLanes * kLanes,
+               head.dq.row(first), head.dq.stride);
 }
 
 /// Adds the tile's share of dk and dv for the keys [first, first + rows) of the chunk.
@@ -136,9 +144,11 @@ void key_rows(const HeadBackward& head, const BackwardScratch& scratch, Range ch
   if (begin >= tile.end) return;
   const std::int64_t at = (begin - tile.begin) * kKeyChunk + first - chunk.begin;
   const TileSize size{rows, padded(head.d), tile.end - begin};
-  tile_product(size, {scratch.weights + at, 1, kKeyChunk}, {head.dy.data + begin * head.dy.stride, head.dy.stride},
-               true, head.dv.row(first), head.dv.stride);
-  tile_product(size, {scratch.dscores + at, 1, kKeyChunk}, {head.q.data + begin * head.q.stride, head.q.stride}, true,
+  // The first tile that sees a key holds the key's own row.
+  const bool add = !head.first_of_group || first < tile.begin;
+  tile_product(size, {scratch.weights + at, 1, kKeyChunk}, {head.dy.data + begin * head.dy.stride, head.dy.stride}, add,
+               head.dv.row(first), head.dv.stride);
+  tile_product(size, {scratch.dscores + at, 1, kKeyChunk}, {head.q.data + begin * head.q.stride, head.q.stride}, add,
                head.dk.row(first), head.dk.stride);
 }
 
@@ -175,18 +185,16 @@ void group_gradients(const BackwardOperands& o, Range document, std::int64_t g, 
   pack_transposed(head_slice(o.v, document, g, d), scratch.values_turned);
   const TileRight k_rows = readable(k, scratch.rows[0]);
   const PaddedRows dk = writable(dk_out, scratch.rows[4]), dv = writable(dv_out, scratch.rows[5]);
-  clear(dk, document.count(), d);
-  clear(dv, document.count(), d);
   for (std::int64_t h = g * group; h < (g + 1) * group; ++h) {
     const ConstView dy = head_slice(o.dy, document, h, d);
     const View dq_out = head_slice(o.dq, document, h, d);
     const PaddedRows dq = writable(dq_out, scratch.rows[3]);
-    clear(dq, document.count(), d);
-    head_gradients(
-        {document.count(), d, o.shape.window, 1.0F / std::sqrt(static_cast<float>(d)),
-         head_slice(o.logsumexp, document, h, 1), head_slice(o.y, document, h, d), dy,
-         readable(head_slice(o.q, document, h, d), scratch.rows[1]), k_rows, readable(dy, scratch.rows[2]), dq, dk, dv},
-        scratch);
+    const ConstView y = head_slice(o.y, document, h, d);
+    row_products(document.count(), d, dy.data, dy.stride, y.data, y.stride, scratch.means);
+    head_gradients({document.count(), d, o.shape.window, 1.0F / std::sqrt(static_cast<float>(d)), h == g * group,
+                    head_slice(o.logsumexp, document, h, 1), readable(head_slice(o.q, document, h, d), scratch.rows[1]),
+                    k_rows, readable(dy, scratch.rows[2]), dq, dk, dv},
+                   scratch);
     finish(dq_out, dq);
   }
   finish(dk_out, dk);
@@ -207,9 +215,8 @@ void CpuBackend::attention_backward(ConstView dy, ConstView q, ConstView k, Cons
   const std::int64_t scratch_floats = padded(BackwardScratch::floats(longest, shape.head_dim));
   float* scratch = workspace_.floats(team * scratch_floats);
   const BackwardOperands operands{dy, q, k, v, y, logsumexp, dq, dk, dv, shape};
-  run_team(team, [&](int index) {
-    const BackwardScratch own(scratch + index * scratch_floats, longest, shape.head_dim);
-    const Range part = part_of(tasks, index, team);
+  for_parts(team, tasks, 1, [&](int thread, Range part) {
+    const BackwardScratch own(scratch + thread * scratch_floats, longest, shape.head_dim);
     for (std::int64_t task = part.begin; task < part.end; ++task) {
       group_gradients(operands, documents_[static_cast<std::size_t>(task / shape.kv_heads)], task % shape.kv_heads,
                       own);

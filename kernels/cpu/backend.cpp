@@ -15,6 +15,7 @@ DeviceInfo CpuBackend::info() const {
   info.memory_total =
       static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
   info.allocations = allocations_ + workspace_.growth_count();
+  info.tokens_at_once = tokens_at_once(threads_);
   return info;
 }
 

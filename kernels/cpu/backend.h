@@ -12,6 +12,9 @@
 
 namespace kernels::cpu {
 
+/// Few enough that the activations of a narrow model's layers stay in the caches, enough for products at full speed.
+constexpr std::int64_t tokens_at_once(int threads) { return std::int64_t{1024} * threads; }
+
 class CpuBackend final : public Backend {
  public:
   /// `threads` >= 1

@@ -12,29 +12,56 @@
 namespace kernels::cpu {
 namespace {
 
-/// One score a key: scale * q . k. Four keys at a time give each the bits that it has alone.
-FULLBAND_CLONES void key_scores(const float* q, ConstView keys, float scale, float* scores) {
-  const std::int64_t whole = keys.cols / kLanes * kLanes;
-  std::int64_t t = 0;
-  for (; t + 4 <= keys.rows; t += 4) {
-    Lanes sums[4] = {};
-    for (std::int64_t i = 0; i < whole; i += kLanes) {
+/// The heads of one row that read the key heads [first, first + count), against the keys that the row sees. Key heads
+/// lie side by side in a row of the cache, so all of them are read together.
+struct RowHeads {
+  const float* q;         ///< of the first head
+  ConstView keys;         ///< [T, count * d]
+  ConstView values;       ///< [T, count * d]
+  std::int64_t head_dim;  ///< d
+  std::int64_t count;     ///< key heads
+  std::int64_t group;     ///< heads that share a key head
+  float* y;               ///< of the first head
+};
+
+/// Dot products of q with four keys, each with the bits that it has alone.
+[[gnu::always_inline]] inline Four four_scores(const float* q, const float* keys, std::int64_t stride, std::int64_t d) {
+  const std::int64_t whole = d / kLanes * kLanes;
+  Lanes sums[4] = {};
+  for (std::int64_t i = 0; i < whole; i += kLanes) {
 #pragma GCC unroll 4
-      for (int k = 0; k < 4; ++k) sums[k] += lanes_at(q + i) * lanes_at(keys.row(t + k) + i);
-    }
-    Four four = sums_of_four(sums[0], sums[1], sums[2], sums[3]);
-    for (int k = 0; k < 4; ++k) {
-      for (std::int64_t i = whole; i < keys.cols; ++i) four[k] += q[i] * keys.row(t + k)[i];
-      scores[t + k] = scale * four[k];
+    for (int k = 0; k < 4; ++k) sums[k] += lanes_at(q + i) * lanes_at(keys + k * stride + i);
+  }
+  Four four = sums_of_four(sums[0], sums[1], sums[2], sums[3]);
+  for (std::int64_t i = whole; i < d; ++i) {
+    for (int k = 0; k < 4; ++k) four[k] += q[i] * keys[k * stride + i];
+  }
+  return four;
+}
+
+[[gnu::always_inline]] inline float one_score(const float* q, const float* key, std::int64_t d) {
+  Lanes sums{};
+  std::int64_t i = 0;
+  for (; i + kLanes <= d; i += kLanes) sums += lanes_at(q + i) * lanes_at(key + i);
+  float sum = sum_of_lanes(sums);
+  for (; i < d; ++i) sum += q[i] * key[i];
+  return sum;
+}
+
+/// scores[h * stride + t] = scale * q[h] . k[t]
+FULLBAND_CLONES void key_scores(const RowHeads& row, float scale, std::int64_t stride, float* scores) {
+  const std::int64_t heads = row.count * row.group, d = row.head_dim;
+  std::int64_t t = 0;
+  for (; t + 4 <= row.keys.rows; t += 4) {
+    for (std::int64_t h = 0; h < heads; ++h) {
+      const float* keys = row.keys.row(t) + h / row.group * d;
+      *reinterpret_cast<Four*>(scores + h * stride + t) = scale * four_scores(row.q + h * d, keys, row.keys.stride, d);
     }
   }
-  for (; t < keys.rows; ++t) {
-    const float* k = keys.row(t);
-    Lanes sums{};
-    for (std::int64_t i = 0; i < whole; i += kLanes) sums += lanes_at(q + i) * lanes_at(k + i);
-    float sum = sum_of_lanes(sums);
-    for (std::int64_t i = whole; i < keys.cols; ++i) sum += q[i] * k[i];
-    scores[t] = scale * sum;
+  for (; t < row.keys.rows; ++t) {
+    for (std::int64_t h = 0; h < heads; ++h) {
+      scores[h * stride + t] = scale * one_score(row.q + h * d, row.keys.row(t) + h / row.group * d, d);
+    }
   }
 }
 
@@ -51,30 +78,73 @@ FULLBAND_CLONES float exponentials(std::int64_t n, float* scores) {
   return sum_of_lanes(sums);
 }
 
-/// y = sum over keys of weights[t] * factor * values[t]. Four sums, so that none waits for the one before it.
-FULLBAND_CLONES void weighted_sum(const float* weights, float factor, ConstView values, float* y) {
-  const std::int64_t fours = values.rows / 4 * 4;
-  std::int64_t c = 0;
-  for (; c + kLanes <= values.cols; c += kLanes) {
-    Lanes sums[4] = {};
-    for (std::int64_t t = 0; t < fours; t += 4) {
-#pragma GCC unroll 4
-      for (int k = 0; k < 4; ++k) sums[k] += weights[t + k] * lanes_at(values.row(t + k) + c);
-    }
-    for (std::int64_t t = fours; t < values.rows; ++t) sums[0] += weights[t] * lanes_at(values.row(t) + c);
-    lanes_at(y + c) = ((sums[0] + sums[1]) + (sums[2] + sums[3])) * factor;
+/// The weights of one head, less a factor, and where they lie.
+struct Weights {
+  const float* data;
+  std::int64_t stride;  ///< to the next head that reads the next key head
+  const float* factors;
+  std::int64_t factor_stride;
+};
+
+/// Columns [c, c + Vectors * kLanes) of y = sum over keys of factor * weight * value, in the order of the keys. A
+/// vector of columns belongs to one head.
+template <int Vectors>
+[[gnu::always_inline]] inline void weighted_columns(const Weights& weights, ConstView values, std::int64_t head_dim,
+                                                    std::int64_t c, float* y, std::int64_t y_stride) {
+  Lanes sums[Vectors] = {};
+  const float* weight[Vectors];
+#pragma GCC unroll 8
+  for (int v = 0; v < Vectors; ++v) weight[v] = weights.data + (c + v * kLanes) / head_dim * weights.stride;
+  for (std::int64_t t = 0; t < values.rows; ++t) {
+    const float* value = values.row(t) + c;
+#pragma GCC unroll 8
+    for (int v = 0; v < Vectors; ++v) sums[v] += weight[v][t] * lanes_at(value + v * kLanes);
   }
-  for (; c < values.cols; ++c) {
-    float sum = 0.0F;
-    for (std::int64_t t = 0; t < values.rows; ++t) sum += weights[t] * values.row(t)[c];
-    y[c] = sum * factor;
+#pragma GCC unroll 8
+  for (int v = 0; v < Vectors; ++v) {
+    const std::int64_t column = c + v * kLanes, head = column / head_dim;
+    lanes_at(y + head * y_stride + column % head_dim) = sums[v] * weights.factors[head * weights.factor_stride];
   }
 }
 
-/// One head of one row against the keys that it sees; `scores` has room for one a key rounded up to whole vectors.
-void attend(const float* q, ConstView keys, ConstView values, float* scores, float* y) {
-  key_scores(q, keys, 1.0F / std::sqrt(static_cast<float>(keys.cols)), scores);
-  weighted_sum(scores, 1.0F / exponentials(keys.rows, scores), values, y);
+/// Heads of any width: whole vectors of each, then its last columns one by one.
+[[gnu::always_inline]] inline void weighted_ragged_heads(const Weights& weights, ConstView values,
+                                                         std::int64_t head_dim, float* y, std::int64_t y_stride) {
+  for (std::int64_t head = 0; head * head_dim < values.cols; ++head) {
+    const float* weight = weights.data + head * weights.stride;
+    const float factor = weights.factors[head * weights.factor_stride];
+    for (std::int64_t c = 0; c < head_dim; ++c) {
+      float sum = 0.0F;
+      for (std::int64_t t = 0; t < values.rows; ++t) sum += weight[t] * values.row(t)[head * head_dim + c];
+      y[head * y_stride + c] = sum * factor;
+    }
+  }
+}
+
+/// One head of each group: y = sum over keys of factor * weight * value.
+FULLBAND_CLONES void weighted_sums(const Weights& weights, ConstView values, std::int64_t head_dim, float* y,
+                                   std::int64_t y_stride) {
+  if (head_dim % kLanes != 0) return weighted_ragged_heads(weights, values, head_dim, y, y_stride);
+  std::int64_t c = 0;
+  for (; c + 8 * kLanes <= values.cols; c += 8 * kLanes) {
+    weighted_columns<8>(weights, values, head_dim, c, y, y_stride);
+  }
+  for (; c + 2 * kLanes <= values.cols; c += 2 * kLanes) {
+    weighted_columns<2>(weights, values, head_dim, c, y, y_stride);
+  }
+  for (; c < values.cols; c += kLanes) weighted_columns<1>(weights, values, head_dim, c, y, y_stride);
+}
+
+/// `scratch` has room for a score a key, rounded up to `stride`, and a factor, for each head.
+void attend(const RowHeads& row, std::int64_t stride, float* scratch) {
+  const std::int64_t heads = row.count * row.group;
+  float* factors = scratch + heads * stride;
+  key_scores(row, 1.0F / std::sqrt(static_cast<float>(row.head_dim)), stride, scratch);
+  for (std::int64_t h = 0; h < heads; ++h) factors[h] = 1.0F / exponentials(row.keys.rows, scratch + h * stride);
+  for (std::int64_t member = 0; member < row.group; ++member) {
+    weighted_sums({scratch + member * stride, row.group * stride, factors + member, row.group}, row.values,
+                  row.head_dim, row.y + member * row.head_dim, row.group * row.head_dim);
+  }
 }
 
 }  // namespace
@@ -85,22 +155,26 @@ void CpuBackend::decode_attention(ConstView q, ConstView k_cache, ConstView v_ca
   shapes::check_cache_ranges("decode_attention", first, length, k_cache.rows);
   if (q.rows == 0) return;
   const std::int64_t longest = *std::max_element(length.data, length.data + length.count);
+  // One task is a row, or one of its key heads where there are fewer rows than threads.
+  const std::int64_t count = q.rows < threads_ ? 1 : shape.kv_heads;
   const std::int64_t group = shape.heads / shape.kv_heads;
-  const std::int64_t tasks = q.rows * shape.heads;
-  const int team = team_size(threads_, tasks * longest * shape.head_dim / 2);
-  float* scores = workspace_.floats(team * padded(longest));
-  run_team(team, [&](int index) {
-    const Range part = part_of(tasks, index, team);
+  const std::int64_t tasks_of_row = shape.kv_heads / count;
+  const std::int64_t stride = padded(longest);
+  const std::int64_t scratch_floats = padded(count * group * (stride + 1));
+  const int team = team_size(threads_, q.rows * shape.heads * longest * shape.head_dim / 2);
+  float* scratch = workspace_.floats(team * scratch_floats);
+  for_parts(team, q.rows * tasks_of_row, 1, [&](int thread, Range part) {
     for (std::int64_t task = part.begin; task < part.end; ++task) {
-      const std::int64_t r = task / shape.heads;
-      const std::int64_t h = task % shape.heads;
+      const std::int64_t r = task / tasks_of_row;
+      const std::int64_t column = task % tasks_of_row * shape.head_dim;
       const std::int64_t seen =
           shape.window > 0 ? std::min<std::int64_t>(length.data[r], shape.window) : length.data[r];
       const std::int64_t begin = first.data[r] + length.data[r] - seen;
-      const std::int64_t column = h / group * shape.head_dim;
-      attend(q.row(r) + h * shape.head_dim, k_cache.row_range(begin, seen).column_range(column, shape.head_dim),
-             v_cache.row_range(begin, seen).column_range(column, shape.head_dim), scores + index * padded(longest),
-             y.row(r) + h * shape.head_dim);
+      const std::int64_t width = count * shape.head_dim;
+      attend({q.row(r) + column * group, k_cache.row_range(begin, seen).column_range(column, width),
+              v_cache.row_range(begin, seen).column_range(column, width), shape.head_dim, count, group,
+              y.row(r) + column * group},
+             stride, scratch + thread * scratch_floats);
     }
   });
 }

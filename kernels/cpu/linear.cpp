@@ -45,7 +45,10 @@ void CpuBackend::linear_backward_input(ConstView dy, ConstView w, View dx, Write
 void CpuBackend::linear_backward_weight(ConstView dy, ConstView x, View dw, Write write) {
   shapes::linear_backward_weight(dy, x, dw);
   const Panels inputs = in_place_or_packed(x, workspace_.floats(in_place_floats(x)));
-  for_rows(threads_, dw.rows, dy.rows * dw.cols / 16, [&](Range part) {
+  // Each part reads all inputs: few rows would not pay for it.
+  constexpr std::int64_t kRowsOfPart = 32;
+  const int team = team_size(threads_, dw.rows * dy.rows * dw.cols / 16);
+  for_parts(team, dw.rows, kRowsOfPart, [&](int /*thread*/, Range part) {
     product(transposed_left(dy.column_range(part.begin, part.count())), inputs, dy.rows, write == Write::accumulate,
             dw.row_range(part.begin, part.count()));
   });

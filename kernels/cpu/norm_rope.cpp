@@ -24,8 +24,9 @@ FULLBAND_CLONES void split_total_row(float scale, std::int64_t n, bool accumulat
 }
 
 /// y = rotation of factor * x; `direction` -1 turns back.
-FULLBAND_CLONES void rotate_head(const float* x, const float* turn, float factor, float direction, std::int64_t half,
-                                 float* y) {
+[[gnu::always_inline]] inline void rotate_head(const float* x, const float* turn, float factor, float direction,
+                                               std::int64_t half, float* y) {
+#pragma omp simd
   for (std::int64_t i = 0; i < half; ++i) {
     const float c = turn[i];
     const float s = turn[half + i] * direction;
@@ -33,6 +34,29 @@ FULLBAND_CLONES void rotate_head(const float* x, const float* turn, float factor
     const float b = x[half + i] * factor;
     y[i] = a * c - b * s;
     y[half + i] = b * c + a * s;
+  }
+}
+
+/// The heads of one row, each normed when `inv_rms` is there, then rotated.
+FULLBAND_CLONES void norm_rope_row(const float* x, const float* turn, std::int64_t heads, std::int64_t head_dim,
+                                   float* y, float* inv_rms) {
+  for (std::int64_t h = 0; h < heads; ++h, x += head_dim, y += head_dim) {
+    const float r = inv_rms == nullptr ? 1.0F : inverse_root(lane_dot(x, x, head_dim), head_dim);
+    if (inv_rms != nullptr) inv_rms[h] = r;
+    rotate_head(x, turn, r, 1.0F, head_dim / 2, y);
+  }
+}
+
+/// The gradients of the heads of one row.
+FULLBAND_CLONES void norm_rope_gradient_row(const float* dy, const float* x, const float* turn, const float* inv_rms,
+                                            std::int64_t heads, std::int64_t head_dim, float* dx) {
+  for (std::int64_t h = 0; h < heads; ++h, dy += head_dim, x += head_dim, dx += head_dim) {
+    rotate_head(dy, turn, 1.0F, -1.0F, head_dim / 2, dx);
+    if (inv_rms == nullptr) continue;
+    const float r = inv_rms[h];
+    const float along = lane_dot(dx, x, head_dim) * (r * r * r / static_cast<float>(head_dim));
+#pragma omp simd
+    for (std::int64_t i = 0; i < head_dim; ++i) dx[i] = r * dx[i] - along * x[i];
   }
 }
 
@@ -116,13 +140,8 @@ void CpuBackend::norm_rope(ConstView x, ConstIndexView positions, std::int64_t h
   const std::int64_t heads = x.cols / head_dim;
   for_rows(threads_, x.rows, x.cols, [&](Range part) {
     for (std::int64_t n = part.begin; n < part.end; ++n) {
-      const float* turn = rope_.row(positions.data[n]);
-      for (std::int64_t h = 0; h < heads; ++h) {
-        const float* from = x.row(n) + h * head_dim;
-        const float r = normalize ? inverse_rms(from, head_dim) : 1.0F;
-        if (normalize) inv_rms.row(n)[h] = r;
-        rotate_head(from, turn, r, 1.0F, head_dim / 2, y.row(n) + h * head_dim);
-      }
+      norm_rope_row(x.row(n), rope_.row(positions.data[n]), heads, head_dim, y.row(n),
+                    normalize ? inv_rms.row(n) : nullptr);
     }
   });
 }
@@ -135,15 +154,8 @@ void CpuBackend::norm_rope_backward(ConstView dy, ConstView x, ConstView inv_rms
   const std::int64_t heads = x.cols / head_dim;
   for_rows(threads_, x.rows, x.cols, [&](Range part) {
     for (std::int64_t n = part.begin; n < part.end; ++n) {
-      const float* turn = rope_.row(positions.data[n]);
-      for (std::int64_t h = 0; h < heads; ++h) {
-        float* to = dx.row(n) + h * head_dim;
-        rotate_head(dy.row(n) + h * head_dim, turn, 1.0F, -1.0F, head_dim / 2, to);
-        if (!normalize) continue;
-        const float* from = x.row(n) + h * head_dim;
-        const float r = inv_rms.row(n)[h];
-        apply_norm_gradient(to, from, nullptr, r, head_dim, false, to, nullptr);
-      }
+      norm_rope_gradient_row(dy.row(n), x.row(n), rope_.row(positions.data[n]), normalize ? inv_rms.row(n) : nullptr,
+                             heads, head_dim, dx.row(n));
     }
   });
 }

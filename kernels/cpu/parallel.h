@@ -1,5 +1,5 @@
 // How an operation's rows are shared out over threads: contiguous parts that depend only on the size and the thread
-// count.
+// count. Who computes a part does not change its numbers.
 #pragma once
 
 #include <algorithm>
@@ -40,11 +40,32 @@ void run_team(int team, const Body& body) {
   ThreadTeam::of_this_thread().run(team, call, &body);
 }
 
-/// Calls body(range) for contiguous parts of [0, rows), each row costing `steps_per_row`.
+/// Calls body(thread, range) for contiguous parts of [0, total), several a thread, so that one that is late leaves some
+/// to the others. Borders are multiples of `grain`.
+template <typename Body>
+void for_parts(int team, std::int64_t total, std::int64_t grain, const Body& body) {
+  constexpr int kPartsOfShare = 4;
+  if (team <= 1) {
+    body(0, Range{0, total});
+    return;
+  }
+  ThreadTeam& threads = ThreadTeam::of_this_thread();
+  const std::int64_t most = (total + grain - 1) / grain;
+  const int parts = static_cast<int>(std::clamp<std::int64_t>(most / team, 1, kPartsOfShare));
+  threads.set_shares(team, parts);
+  run_team(team, [&](int index) {
+    for (int part = threads.next_part(team, index); part >= 0; part = threads.next_part(team, index)) {
+      const Range range = part_of(total, part, team * parts, grain);
+      if (range.count() > 0) body(index, range);
+    }
+  });
+}
+
+/// Calls body(range) for contiguous parts of [0, rows), each row costing `steps_per_row`. What a row gives must not
+/// depend on the borders.
 template <typename Body>
 void for_rows(int threads, std::int64_t rows, std::int64_t steps_per_row, const Body& body) {
-  const int team = team_size(threads, rows * steps_per_row);
-  run_team(team, [&](int index) { body(part_of(rows, index, team)); });
+  for_parts(team_size(threads, rows * steps_per_row), rows, 1, [&](int /*thread*/, Range range) { body(range); });
 }
 
 /// Longest run of columns that for_pieces hands out.

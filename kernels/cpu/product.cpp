@@ -7,12 +7,14 @@
 namespace kernels::cpu {
 namespace {
 
-// A panel of this depth fills the nearest cache; the rows' part of the left operand stays in the next one meanwhile.
-constexpr std::int64_t kDepth = 256;
+// A panel of this depth streams from the second cache, where the rows' part of the left operand stays, too. Down the
+// columns of a transposed operand the nearest cache must hold both.
+constexpr std::int64_t kDepth = 512;
+constexpr std::int64_t kTransposedDepth = 256;
 constexpr std::int64_t kRows = 128;
 
 /// The last panel where it ends inside a vector: whole vectors beside c, then what belongs there.
-void ragged_panel(const TileSize& size, TileLeft left, TileRight right, bool accumulate, View c) {
+void ragged_panel(const TileSize& size, const TileLeft& left, TileRight right, bool accumulate, View c) {
   float whole[kRows * kPanel];
   if (accumulate) {
     for (std::int64_t r = 0; r < size.rows; ++r) std::copy_n(c.row(r), c.cols, whole + r * kPanel);
@@ -22,7 +24,7 @@ void ragged_panel(const TileSize& size, TileLeft left, TileRight right, bool acc
 }
 
 /// All panels for rows that stay in cache.
-void row_block(TileLeft left, Panels right, std::int64_t depth, bool accumulate, View c) {
+void row_block(const TileLeft& left, Panels right, std::int64_t depth, bool accumulate, View c) {
   for (std::int64_t col = 0; col < c.cols; col += kPanel) {
     const View part = c.column_range(col, std::min(kPanel, c.cols - col));
     const TileSize size{c.rows, padded(part.cols), depth};
@@ -62,16 +64,17 @@ Panels in_place_or_packed(ConstView b, float* scratch) {
   return packed_panels(scratch, b.rows);
 }
 
-void product(TileLeft left, Panels right, std::int64_t depth, bool accumulate, View c) {
+void product(const TileLeft& left, Panels right, std::int64_t depth, bool accumulate, View c) {
   if (depth == 0 && !accumulate) {
     for (std::int64_t r = 0; r < c.rows; ++r) std::fill_n(c.row(r), c.cols, 0.0F);
   }
-  for (std::int64_t k = 0; k < depth; k += kDepth) {
+  const std::int64_t block = left.depth_stride == 1 ? kDepth : kTransposedDepth;
+  for (std::int64_t k = 0; k < depth; k += block) {
     for (std::int64_t row = 0; row < c.rows; row += kRows) {
       const TileLeft rows{left.data + row * left.row_stride + k * left.depth_stride, left.row_stride,
                           left.depth_stride};
       row_block(rows, {right.data + k * right.row_stride, right.panel_stride, right.row_stride},
-                std::min(kDepth, depth - k), accumulate || k > 0, c.row_range(row, std::min(kRows, c.rows - row)));
+                std::min(block, depth - k), accumulate || k > 0, c.row_range(row, std::min(kRows, c.rows - row)));
     }
   }
 }

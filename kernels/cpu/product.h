@@ -42,6 +42,6 @@ inline TileLeft transposed_left(ConstView a) { return {a.data, 1, a.stride}; }
 
 /// c[M,N] (=, or += when `accumulate`) left[M,depth] right[depth,N]. Each element is summed in the order of the depth:
 /// its bits depend on its own row and column alone.
-void product(TileLeft left, Panels right, std::int64_t depth, bool accumulate, View c);
+void product(const TileLeft& left, Panels right, std::int64_t depth, bool accumulate, View c);
 
 }  // namespace kernels::cpu

@@ -9,8 +9,6 @@
 namespace kernels::cpu {
 namespace {
 
-constexpr float kEpsilon = 1e-6F;
-
 FULLBAND_CLONES float dot_with_gain(const float* dy, const float* x, const float* gain, std::int64_t n) {
   Lanes sums{};
   std::int64_t i = 0;
@@ -46,18 +44,7 @@ FULLBAND_CLONES void add_gain_gradient(const float* dy, const float* x, float r,
 
 }  // namespace
 
-FULLBAND_CLONES float dot(const float* a, const float* b, std::int64_t n) {
-  Lanes even{}, odd{};  // two chains hide the latency of the multiply-adds
-  std::int64_t i = 0;
-  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
-    even += lanes_at(a + i) * lanes_at(b + i);
-    odd += lanes_at(a + i + kLanes) * lanes_at(b + i + kLanes);
-  }
-  for (; i + kLanes <= n; i += kLanes) even += lanes_at(a + i) * lanes_at(b + i);
-  float sum = sum_of_lanes(even + odd);
-  for (; i < n; ++i) sum += a[i] * b[i];
-  return sum;
-}
+FULLBAND_CLONES float dot(const float* a, const float* b, std::int64_t n) { return lane_dot(a, b, n); }
 
 float sum_of_squares(const float* x, std::int64_t n) { return dot(x, x, n); }
 
@@ -80,9 +67,7 @@ FULLBAND_CLONES void add_scaled(const float* x, float alpha, std::int64_t n, flo
   for (std::int64_t i = 0; i < n; ++i) y[i] += alpha * x[i];
 }
 
-float inverse_rms(const float* x, std::int64_t n) {
-  return 1.0F / std::sqrt(sum_of_squares(x, n) / static_cast<float>(n) + kEpsilon);
-}
+float inverse_rms(const float* x, std::int64_t n) { return inverse_root(sum_of_squares(x, n), n); }
 
 FULLBAND_CLONES void apply_norm(const float* x, float r, const float* gain, std::int64_t n, float* y) {
   if (gain == nullptr) {

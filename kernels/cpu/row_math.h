@@ -2,6 +2,7 @@
 // wherever it lies.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 namespace kernels::cpu {
@@ -14,6 +15,10 @@ std::int64_t lowest_argmax(const float* x, std::int64_t n);
 void scale_into(const float* x, float alpha, std::int64_t n, float* y);
 /// y += alpha * x
 void add_scaled(const float* x, float alpha, std::int64_t n, float* y);
+/// 1 / sqrt(mean + 1e-6) for a sum of n squares
+[[gnu::always_inline]] inline float inverse_root(float squares, std::int64_t n) {
+  return 1.0F / std::sqrt(squares / static_cast<float>(n) + 1e-6F);
+}
 /// 1 / sqrt(mean of squares + 1e-6)
 float inverse_rms(const float* x, std::int64_t n);
 

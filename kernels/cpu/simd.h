@@ -40,6 +40,20 @@ using Lanes [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = float;
   return (q[0] + q[2]) + (q[1] + q[3]);
 }
 
+/// a . b over n elements, by lanes.
+[[gnu::always_inline]] inline float lane_dot(const float* a, const float* b, std::int64_t n) {
+  Lanes even{}, odd{};  // two chains hide the latency of the multiply-adds
+  std::int64_t i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    even += lanes_at(a + i) * lanes_at(b + i);
+    odd += lanes_at(a + i + kLanes) * lanes_at(b + i + kLanes);
+  }
+  for (; i + kLanes <= n; i += kLanes) even += lanes_at(a + i) * lanes_at(b + i);
+  float sum = sum_of_lanes(even + odd);
+  for (; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
 /// The largest lane, by halves; NaN loses against the lane that it is compared with.
 [[gnu::always_inline]] inline float largest_lane(const Lanes& v) {
   Lanes top = v;

@@ -4,7 +4,7 @@ namespace kernels::cpu {
 namespace {
 
 /// Long enough for the short gaps between operations, too short to keep others from the core.
-constexpr int kLooks = 200;
+constexpr int kLooks = 1000;
 
 void pause_briefly() {
 #if defined(__x86_64__)
@@ -54,6 +54,23 @@ void ThreadTeam::run(int size, Call call, const void* body) {
   for (int i = 0; i < helpers; ++i) helpers_[static_cast<std::size_t>(i)].jobs.add(1);
   call(body, 0);
   unfinished_.wait_for(0);
+}
+
+void ThreadTeam::set_shares(int size, int parts) {
+  parts_of_share_ = parts;
+  while (static_cast<int>(shares_.size()) < size) shares_.emplace_back();
+  for (Share& share : shares_) share.begun.store(0, std::memory_order_relaxed);
+}
+
+int ThreadTeam::next_part(int size, int index) {
+  for (int i = 0; i < size; ++i) {
+    const int owner = (index + i) % size;
+    std::atomic<int>& begun = shares_[static_cast<std::size_t>(owner)].begun;
+    if (begun.load(std::memory_order_relaxed) >= parts_of_share_) continue;
+    const int part = begun.fetch_add(1, std::memory_order_relaxed);
+    if (part < parts_of_share_) return owner * parts_of_share_ + part;
+  }
+  return -1;
 }
 
 void ThreadTeam::help(Helper& helper, int index) {

@@ -28,8 +28,18 @@ class ThreadTeam {
   /// calls must not throw.
   void run(int size, Call call, const void* body);
 
+  /// Before a run: each of the `size` threads owns `parts` parts, of which none has begun.
+  void set_shares(int size, int parts);
+  /// Inside a run: the next part for thread `index`, numbered over all shares, or -1 when all have begun. A thread
+  /// takes its own in order, which its cache may hold, and then what the others have left.
+  int next_part(int size, int index);
+
  private:
   static constexpr std::size_t kCacheLine = 64;
+
+  struct alignas(kCacheLine) Share {
+    std::atomic<int> begun{0};
+  };
 
   /// A number that one thread changes and another waits for.
   class alignas(kCacheLine) Signal {
@@ -56,6 +66,8 @@ class ThreadTeam {
   void help(Helper& helper, int index);
 
   Job job_;
+  int parts_of_share_ = 0;
+  std::deque<Share> shares_;
   std::deque<Helper> helpers_;
   Signal unfinished_;
 };

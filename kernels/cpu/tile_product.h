@@ -30,10 +30,10 @@ struct TileSize {
 
 /// c[rows, cols] (=, or += when `accumulate`) left[rows, depth] right[depth, cols]. Each element is summed in the order
 /// of the depth, beginning with what it held, whatever the processor and the other elements are.
-void tile_product(const TileSize& size, TileLeft left, TileRight right, bool accumulate, float* c,
+void tile_product(const TileSize& size, const TileLeft& left, TileRight right, bool accumulate, float* c,
                   std::int64_t c_stride);
 /// What tile_product() does on processors without AVX-512: the same bits where both fuse their multiply-adds.
-void narrow_tile_product(const TileSize& size, TileLeft left, TileRight right, bool accumulate, float* c,
+void narrow_tile_product(const TileSize& size, const TileLeft& left, TileRight right, bool accumulate, float* c,
                          std::int64_t c_stride);
 
 }  // namespace kernels::cpu

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Microseconds of one core a trained token, against length, passes, vocabulary and rows: tables in Markdown.
 
-    tests/bench/growth.py [build/fullband-cli]
+    tests/bench/growth.py [--cli build/fullband-cli] [--figure growth.svg]
+
+The figure needs Debian's python3-matplotlib.
 """
+import argparse
 import json
 import subprocess
-import sys
 
 BASE = {"dim": 64, "layers": 4, "heads": 4, "ffn": 176, "vocab": 96, "batch": 32, "seq": 128, "passes": 1}
 SWEEPS = {
@@ -24,19 +26,61 @@ def microseconds(cli, sizes):
     return 1e6 / result["train_tokens_per_s"][str(sizes["passes"])], result["peak_memory_mib"]
 
 
+def measure(cli, name, values):
+    """Prints a row of the table for each value; returns the times and the memories."""
+    times, memories = [], []
+    for value in values:
+        sizes = BASE | {name: value}
+        if name == "seq":
+            sizes["batch"] = 4096 // value
+        time, memory = microseconds(cli, sizes)
+        times.append(time)
+        memories.append(memory)
+        print(f"| {value:,} | {time:.1f} | {time / times[0]:.2f} | {memory:.0f} |", flush=True)
+    return times, memories
+
+
+def draw(results, path):
+    """One panel a sweep: time on the left axis, memory on the right one."""
+    import matplotlib
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "fullband"  # the same file for the same numbers
+    from matplotlib import pyplot
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    figure, panels = pyplot.subplots(2, 2, figsize=(10, 6.4), constrained_layout=True)
+    for panel, (name, (times, memories)) in zip(panels.flat, results.items()):
+        title, values = SWEEPS[name]
+        (time,) = panel.plot(values, times, "o-", color="#0072B2", label="µs a token")
+        panel.set_xscale("log", base=2)
+        panel.set_xticks(values, [f"{value:,}" for value in values])
+        panel.xaxis.set_minor_formatter(NullFormatter())
+        panel.set_xlabel(title)
+        panel.set_ylabel("µs a token")
+        panel.set_ylim(0)
+        panel.grid(color="#DDDDDD")
+        right = panel.twinx()
+        (memory,) = right.plot(values, memories, "s--", color="#D55E00", label="peak memory, MiB")
+        right.set_ylabel("peak memory, MiB")
+        right.set_ylim(0, max(1.25 * max(memories), 2 * memories[0]))
+        right.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.0f}"))
+        panel.legend(handles=[time, memory], loc="upper left", frameon=False)
+    figure.suptitle("Training on one core, D 64, 4 layers")
+    figure.savefig(path, metadata={"Date": None})
+
+
 def main():
-    cli = sys.argv[1] if len(sys.argv) > 1 else "build/fullband-cli"
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cli", default="build/fullband-cli")
+    parser.add_argument("--figure", help="SVG file to draw")
+    options = parser.parse_args()
+    results = {}
     for name, (title, values) in SWEEPS.items():
         print(f"| {title} | µs a token | over the first | peak memory, MiB |\n|---|---|---|---|")
-        first = None
-        for value in values:
-            sizes = BASE | {name: value}
-            if name == "seq":
-                sizes["batch"] = 4096 // value
-            time, memory = microseconds(cli, sizes)
-            first = first or time
-            print(f"| {value:,} | {time:.1f} | {time / first:.2f} | {memory:.0f} |", flush=True)
+        results[name] = measure(options.cli, name, values)
         print()
+    if options.figure:
+        draw(results, options.figure)
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ void training_products(benchmark::internal::Benchmark* b) {
 }
 
 void decoding_products(benchmark::internal::Benchmark* b) {
-  for (const int rows : {1, 8}) {
+  for (const int rows : {1, 8, 32}) {
     b->Args({rows, 128, 384})->Args({rows, 512, 1536})->Args({rows, 512, 8192});
   }
 }

@@ -8,6 +8,7 @@
 #include "engine/optimizer.h"
 #include "engine/pass_runner.h"
 #include "engine/trainer.h"
+#include "engine/training_step.h"
 #include "tests/engine/support/pass_probe.h"
 
 namespace {
@@ -101,7 +102,8 @@ TEST(MemoryEstimateOfARecipeTest, ParametersAndMomentsAreExact) {
   const auto estimate = engine::memory_estimate(recipe);
   EXPECT_EQ(estimate.parameters, held);
   EXPECT_EQ(estimate.optimizer, backend->info().memory_used - held);
-  EXPECT_EQ(engine::estimate_memory(recipe), estimate.total());
+  const auto here = engine::memory_estimate(recipe, kernels::automatic_tokens_at_once());
+  EXPECT_EQ(engine::estimate_memory(recipe), here.total());
 }
 
 TEST(MemoryEstimateOfARecipeTest, GrowsWithRowsPassesAndWidth) {
@@ -122,9 +124,10 @@ TEST(MemoryEstimateOfARecipeTest, GrowsWithRowsPassesAndWidth) {
   EXPECT_GT(engine::estimate_memory(recipe), base.total());
 }
 
-std::string refusal_of(const engine::Recipe& recipe, std::int64_t available) {
+std::string refusal_of(const engine::Recipe& recipe, std::int64_t available, std::int64_t tokens_at_once = 0) {
+  const std::int64_t rows = recipe.train.rows, seq = recipe.data.seq;
   try {
-    engine::require_memory(recipe, recipe.train.rows * recipe.data.seq, available);
+    engine::require_memory(recipe, rows * seq, engine::longest_slice(rows, seq, tokens_at_once), available);
   } catch (const engine::TooLarge& error) {
     return error.what();
   }
@@ -142,9 +145,12 @@ TEST(MemoryEstimateOfARecipeTest, WhatDoesNotFitIsNamed) {
   EXPECT_THAT(refusal_of(recipe, needed - needed / 50), testing::HasSubstr("lower train.rows or data.seq"));
   EXPECT_THAT(refusal_of(recipe, estimate.parameters),
               testing::HasSubstr("lower model.dim, model.ffn or model.layers"));
+  EXPECT_EQ(refusal_of(recipe, needed / 2, 1024), "") << "slices need less";
   recipe.train.rows = std::int64_t{1} << 29;  // the bytes of all that do not fit into an integer
   recipe.model.layers = 1024;
   EXPECT_THAT(refusal_of(recipe, 24 * kGibibyte), testing::HasSubstr("lower train.rows or data.seq"));
+  EXPECT_THAT(refusal_of(recipe, 24 * kGibibyte, 1024), testing::HasSubstr("lower train.rows or data.seq"))
+      << "the batch itself must fit";
   recipe.model.dim = 1 << 20;
   EXPECT_THAT(refusal_of(recipe, 24 * kGibibyte), testing::HasSubstr("lower model.dim"));
 }

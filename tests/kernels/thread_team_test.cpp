@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <ctime>
 #include <set>
@@ -42,6 +43,34 @@ TEST(ThreadTeamTest, EveryRunSeesWhatTheOneBeforeWrote) {
     values = next;
   }
   EXPECT_EQ(values, std::vector<std::int64_t>(3, 20'000));
+}
+
+TEST(ThreadTeamTest, PartsAreCalledOnceEachWhateverTheirNumber) {
+  for (const std::int64_t total : {0, 1, 3, 50, 1000}) {
+    for (const std::int64_t grain : {1, 16}) {
+      std::vector<std::atomic<int>> calls(static_cast<std::size_t>(total));
+      kernels::cpu::for_parts(3, total, grain, [&](int thread, kernels::cpu::Range range) {
+        EXPECT_TRUE(thread >= 0 && thread < 3);
+        EXPECT_EQ(range.begin % grain, 0);
+        for (std::int64_t i = range.begin; i < range.end; ++i) ++calls[static_cast<std::size_t>(i)];
+      });
+      for (const std::atomic<int>& count : calls) EXPECT_EQ(count, 1) << total << " " << grain;
+    }
+  }
+}
+
+TEST(ThreadTeamTest, AThreadThatIsLateLeavesItsPartsToTheOthers) {
+  std::atomic<int> by_caller{0};
+  std::atomic<bool> other_has_begun{false};
+  kernels::cpu::for_parts(2, 80, 1, [&](int thread, kernels::cpu::Range range) {
+    if (thread == 1) {
+      other_has_begun = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    while (!other_has_begun) std::this_thread::yield();
+    if (thread == 0) by_caller += static_cast<int>(range.count());
+  });
+  EXPECT_EQ(by_caller, 70) << "the caller takes all but the part that the other one has begun";
 }
 
 TEST(ThreadTeamTest, SeveralThreadsHaveTeamsOfTheirOwn) {
