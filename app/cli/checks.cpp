@@ -109,7 +109,7 @@ CLI::Validator not_empty() {
 }
 
 std::string plain_sentence(const CLI::App& app, const CLI::ParseError& error) {
-  const std::string message = error.what();
+  std::string message = error.what();
   const std::string option = message.substr(0, message.find_first_of(": "));
   if (contains(message, "not expected")) return app.remaining(true).front() + " is no option or argument here";
   if (contains(message, "A subcommand is required")) return "a verb is required, such as train";
