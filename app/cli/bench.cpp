@@ -114,11 +114,16 @@ StepTimes time_training(engine::TrainingStep& step, kernels::Backend& backend, c
                         int passes) {
   std::vector<double> data, forward, backward, optimiser, whole;
   StepTimes times;
+  // Until the system has put the threads on cores of their own and their memory is there.
+  constexpr double kWarmUpSeconds = 0.3;
+  const Stopwatch warm_up(settings.processor_time);
+  std::int64_t i = 0;
+  do {
+    one_step(step, backend, settings, passes, i++);
+  } while (warm_up.seconds() < std::min(kWarmUpSeconds, settings.seconds));
   const Stopwatch all(settings.processor_time);
-  for (std::int64_t i = 0;; ++i) {
-    const bool warm_up = i < 1;
+  for (;; ++i) {
     const StepSample s = one_step(step, backend, settings, passes, i);
-    if (warm_up) continue;
     data.push_back(s.data);
     forward.push_back(s.forward);
     backward.push_back(s.backward);
