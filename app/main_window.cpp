@@ -74,11 +74,12 @@ MainWindow::MainWindow(widgets::ThemeController& theme, WindowOptions options)
   setWindowTitle("Fullband");
   setMinimumSize(1024, 700);
   resize(1440, 900);
+  const std::string problem = load_stored_session();  // the theme before there is anything to dress in it
   make_pages();
   make_actions();
   build();
   connect_parts();
-  restore_session();
+  restore_session(problem);
   setFocus();  // no control is marked before the keyboard is used
 }
 

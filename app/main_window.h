@@ -84,7 +84,9 @@ class MainWindow : public QWidget {
   QMenu* make_menu();
   void fill_recent_runs(QMenu* menu);
   void connect_parts();
-  void restore_session();
+  /// Loads the session and puts on its theme; gives what went wrong.
+  [[nodiscard]] std::string load_stored_session();
+  void restore_session(const std::string& problem);
   void apply_view(const ViewState& view);
   void view_changed();
   void remember_view();

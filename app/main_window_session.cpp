@@ -34,12 +34,16 @@ void MainWindow::set_theme(const QString& name) {
   session_changed();
 }
 
-void MainWindow::restore_session() {
+std::string MainWindow::load_stored_session() {
   LoadedSession loaded;
   if (!options_.session_file.empty()) loaded = load_session(options_.session_file);
   session_ = std::move(loaded.session);
   const std::string theme = options_.theme.isEmpty() ? session_.theme : options_.theme.toStdString();
   theme_.set_choice(theme_choice(theme));
+  return loaded.problem;
+}
+
+void MainWindow::restore_session(const std::string& problem) {
   if (!session_.geometry.empty()) restoreGeometry(QByteArray::fromBase64(QByteArray::fromStdString(session_.geometry)));
 
   std::filesystem::path runs = session_.runs_folder;
@@ -68,9 +72,7 @@ void MainWindow::restore_session() {
   history_ = ViewHistory(view);
   apply_view(view);
   refresh_status();
-  if (!loaded.problem.empty()) {
-    banner_->show_message(widgets::Severity::warning, QString::fromStdString(loaded.problem));
-  }
+  if (!problem.empty()) banner_->show_message(widgets::Severity::warning, QString::fromStdString(problem));
 }
 
 void MainWindow::session_changed() {

@@ -48,6 +48,18 @@ TEST_F(RunDataTest, NonFiniteLossesStayInTheCurve) {
   EXPECT_TRUE(std::isfinite(series[0].y[5]));
 }
 
+TEST_F(RunDataTest, TheListSaysOfTheDemoWhatItsWholeFileSays) {
+  const app::RunLibrary library;
+  ASSERT_TRUE(library.has_demo());
+  const RunData demo = app::load_demo();
+  const auto entries = library.entries();
+  ASSERT_FALSE(entries.empty());
+  EXPECT_GT(demo.step(), 0);
+  EXPECT_EQ(entries.front().step, demo.step());
+  EXPECT_EQ(entries.front().total_steps, demo.total_steps);
+  EXPECT_EQ(entries.front().name, demo.name);
+}
+
 TEST_F(RunDataTest, AFolderThatIsNoRunSaysSo) {
   std::filesystem::create_directories(folder("empty"));
   const RunData run = app::load_run_folder(folder("empty"));
