@@ -80,7 +80,9 @@ TEST_F(WindowRealTest, ClosesInTheMiddleOfAStep) {
 
 TEST_F(WindowRealTest, ADiscardedRunLeavesNothing) {
   open_real();
-  window_->training_page().set_recipe(small_recipe("gone"), 3);
+  engine::Recipe recipe = small_recipe("gone");
+  recipe.train.steps = 1'000'000;  // it must not be done before it is discarded
+  window_->training_page().set_recipe(recipe, 3);
   press(Qt::Key_F5);
   ASSERT_TRUE(QTest::qWaitFor([&] { return window_->controller().now().step >= 2; }, 60'000));
   const auto run = window_->controller().now().run_folder;
