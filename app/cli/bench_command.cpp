@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/bench.h"
+#include "app/cli/checks.h"
 #include "app/cli/cli.h"
 #include "engine/error.h"
 
@@ -112,8 +113,8 @@ int bench(BenchOptions options, const Streams& streams) {
   BenchSettings& settings = options.settings;
   settings.model.kv_heads = options.kv_heads > 0 ? options.kv_heads : settings.model.heads;
   check(settings);
-  const BenchResult result =
-      run_bench(settings, [&](const std::string& what) { streams.err << "bench: " << what << "\n"; });
+  const BenchProgress progress = [&](const std::string& what) { streams.err << "bench: " << what << "\n"; };
+  const BenchResult result = with_device_of_option([&] { return run_bench(settings, progress); });
   if (options.json) {
     streams.out << to_json(settings, result).dump() << "\n";
   } else {
@@ -125,7 +126,7 @@ int bench(BenchOptions options, const Streams& streams) {
 void add_sizes(CLI::App& command, BenchOptions& options) {
   BenchSettings& s = options.settings;
   const auto size = [&](const std::string& name, std::int64_t& value, const std::string& what) {
-    command.add_option(name, value, what)->check(CLI::PositiveNumber)->capture_default_str();
+    command.add_option(name, value, what)->check(whole_number(1, kMostCount))->capture_default_str();
   };
   s.model.vocab = 96;
   s.model.dim = 128;
@@ -151,15 +152,15 @@ void add_bench_command(CLI::App& app, Action& action) {
   add_sizes(*command, *options);
   command->add_option("--passes", s.passes, "Numbers of passes to train with")
       ->delimiter(',')
-      ->check(CLI::Range(1, 64))
+      ->check(whole_number(1, 64))
       ->capture_default_str();
   command->add_option("--device", s.device, "auto, cpu or cuda:N")->capture_default_str();
-  command->add_option("--threads", s.threads, "CPU threads, 0 = all")->check(CLI::NonNegativeNumber);
+  command->add_option("--threads", s.threads, "CPU threads, 0 = all")->check(whole_number(0, kMostThreads));
   command->add_option("--repeats", s.repeats, "Measurements of one thing, the median counts")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, kMostCount))
       ->capture_default_str();
   command->add_option("--seconds", s.seconds, "After this long no further repeat of one thing is begun")
-      ->check(CLI::PositiveNumber)
+      ->check(number_above_zero())
       ->capture_default_str();
   command->add_flag("--processor-time", s.processor_time,
                     "Count processor time: for one thread on a machine that has other work");

@@ -117,11 +117,6 @@ std::string plain_sentence(const CLI::App& app, const CLI::ParseError& error) {
   if (contains(message, "At Most")) return option + ": is given more than once";
   if (contains(message, " excludes "))
     return option + " and " + message.substr(message.rfind(' ') + 1) + " exclude each other";
-  if (const auto range = message.find(" not in range "); range != std::string::npos) {
-    // A range without an end is printed with all digits of the largest number.
-    const std::string given = message.substr(0, range);
-    return option + ": " + given.substr(given.rfind(' ') + 1) + " is out of range";
-  }
   return message;
 }
 

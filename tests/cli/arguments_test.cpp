@@ -65,7 +65,8 @@ TEST_F(ArgumentsTest, NumbersOutOfRangeAreToldTheRange) {
             "--temperatures: must be a number above 0, not inf (see --help)\n");
   EXPECT_EQ(refused({"train", "--recipe", "demo", "--out", path("run"), "--threads", "-1"}),
             "--threads: must be a whole number from 0 to 4096, not -1 (see --help)\n");
-  EXPECT_EQ(refused({"bench", "--dim", "-4"}), "--dim: -4 is out of range (see --help)\n");
+  EXPECT_EQ(refused({"bench", "--dim", "-4"}),
+            "--dim: must be a whole number from 1 to 1000000, not -4 (see --help)\n");
   EXPECT_EQ(refused({"reproduce", "--seeds", "x"}),
             "--seeds: must be a whole number from 0 to 18446744073709551615, not x (see --help)\n");
 }

@@ -82,5 +82,10 @@ TEST_F(BenchTest, SizesThatCannotBeAreRefusedByTheirOption) {
   refused("--layers", "two", "--layers");
 }
 
+TEST_F(BenchTest, ADeviceThatIsNotThereIsRefusedByItsOption) {
+  expect_refused(call({"bench", "--device", "foo"}), 2, "--device");
+  expect_refused(call({"bench", "--batch", "99999999999"}), 2, "--batch");
+}
+
 }  // namespace
 }  // namespace app::cli
