@@ -20,8 +20,9 @@ void CpuBackend::linear(ConstView x, ConstView w, View y, Write write) {
   const bool accumulate = write == Write::accumulate;
   if (x.rows <= kFewRows) {
     // Decoding reads each weight for few rows: what is shared out is the weight. Waking a thread costs more than a
-    // product of a few microseconds.
-    for_rows(threads_, w.rows, x.rows * w.cols / 16, [&](Range part) {
+    // product of a few microseconds, but reading a weight that is in no near cache takes longer than its product.
+    const std::int64_t reading = w.cols / 8;
+    for_rows(threads_, w.rows, x.rows * w.cols / 16 + reading, [&](Range part) {
       small_product(x, w.row_range(part.begin, part.count()), accumulate, y.column_range(part.begin, part.count()));
     });
     return;

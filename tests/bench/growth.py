@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Microseconds of one core a trained token, against length, passes, vocabulary and rows: tables in Markdown.
 
     tests/bench/growth.py [--cli build/fullband-cli] [--figure growth.svg]
@@ -57,12 +57,12 @@ def draw(results, path):
         panel.xaxis.set_minor_formatter(NullFormatter())
         panel.set_xlabel(title)
         panel.set_ylabel("µs a token")
-        panel.set_ylim(0)
+        panel.set_ylim(0, 1.4 * max(times))
         panel.grid(color="#DDDDDD")
         right = panel.twinx()
         (memory,) = right.plot(values, memories, "s--", color="#D55E00", label="peak memory, MiB")
         right.set_ylabel("peak memory, MiB")
-        right.set_ylim(0, max(1.25 * max(memories), 2 * memories[0]))
+        right.set_ylim(0, 1.6 * max(memories))
         right.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.0f}"))
         panel.legend(handles=[time, memory], loc="upper left", frameon=False)
     figure.suptitle("Training on one core, D 64, 4 layers")
