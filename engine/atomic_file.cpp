@@ -28,7 +28,7 @@ std::filesystem::path temporary_beside(const std::filesystem::path& file) {
 std::filesystem::path replaceable(const std::filesystem::path& file) {
   std::error_code error;
   const bool is_link = std::filesystem::is_symlink(file, error);
-  const std::filesystem::path target = is_link ? std::filesystem::weakly_canonical(file, error) : file;
+  std::filesystem::path target = is_link ? std::filesystem::weakly_canonical(file, error) : file;
   const auto kind = std::filesystem::status(target, error).type();
   using std::filesystem::file_type;
   if (kind == file_type::character || kind == file_type::block || kind == file_type::fifo ||
@@ -105,7 +105,7 @@ void write_file_atomically(const std::filesystem::path& file, std::string_view c
 
 void require_writable(const std::filesystem::path& file) { const AtomicFile never_committed(file); }
 
-OutputFile::OutputFile(std::filesystem::path file, Mode mode) : OutputFile(file, mode, file) {}
+OutputFile::OutputFile(const std::filesystem::path& file, Mode mode) : OutputFile(file, mode, file) {}
 
 OutputFile::OutputFile(std::filesystem::path file, Mode mode, std::filesystem::path shown_as)
     : file_(std::move(file)), shown_as_(std::move(shown_as)), descriptor_(open_output(file_, mode)) {
@@ -172,7 +172,7 @@ void OutputFile::close() {
   }
 }
 
-AtomicFile::AtomicFile(std::filesystem::path file)
+AtomicFile::AtomicFile(const std::filesystem::path& file)
     : file_(replaceable(file)), stream_(temporary_beside(file_), OutputFile::Mode::create, file_) {}
 
 AtomicFile::~AtomicFile() {

@@ -28,7 +28,7 @@ class OutputFile {
   enum class Mode { create, append };
 
   /// create: new or emptied; append: new or at the end.
-  OutputFile(std::filesystem::path file, Mode mode);
+  OutputFile(const std::filesystem::path& file, Mode mode);
   /// Errors name `shown_as` instead of the file.
   OutputFile(std::filesystem::path file, Mode mode, std::filesystem::path shown_as);
   OutputFile(OutputFile&& other) noexcept;
@@ -54,7 +54,7 @@ class OutputFile {
 /// is removed.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::filesystem::path file);
+  explicit AtomicFile(const std::filesystem::path& file);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();

@@ -135,7 +135,7 @@ std::vector<std::int64_t> fitting_lengths(const std::vector<ProbePrompt>& prompt
 }
 
 std::vector<std::int64_t> trained_lengths(const std::optional<nlohmann::json>& trained) {
-  const std::vector<std::int64_t> otherwise = {0, 1, 2, 4};  // the tasks' own
+  std::vector<std::int64_t> otherwise = {0, 1, 2, 4};  // the tasks' own
   if (!trained || !trained->contains("distractors")) return otherwise;
   const nlohmann::json& distractors = trained->at("distractors");
   if (!distractors.is_array()) return {distractors.get<std::int64_t>()};

@@ -18,7 +18,7 @@ constexpr std::int64_t kAssignments = 16;
 constexpr std::int64_t kNullUpdates = 8;
 constexpr std::int64_t kMostWritesEach = 8;
 
-enum Stream : std::uint32_t { kCompletion, kMemory, kRegisters, kOverwrites };
+enum Stream : std::uint32_t { completion_stream, memory_stream, register_stream, overwrite_stream };
 
 kernels::PhiloxReader probe_random(std::uint64_t seed, Stream stream) {
   return kernels::PhiloxReader({seed, kernels::Purpose::analysis, 0, stream});
@@ -48,7 +48,7 @@ std::int64_t free_scratch(const Pair& pair, std::int64_t first, std::int64_t num
 
 /// The pairs, each with its scratch value. (a,a) belongs to every pair with an a, so their scratch values must differ.
 std::vector<CompletionContent> completion_groups(std::uint64_t seed, std::int64_t numerals) {
-  kernels::PhiloxReader random = probe_random(seed, kCompletion);
+  kernels::PhiloxReader random = probe_random(seed, completion_stream);
   std::vector<Pair> pairs;
   for (std::int64_t a = 0; a < numerals; ++a) {
     for (std::int64_t b = a + 1; b < numerals; ++b) pairs.emplace_back(a, b);
@@ -118,7 +118,7 @@ std::vector<ProbeExample> memory_probe_set(std::uint64_t seed, std::int64_t nume
                                       " numerals give too few scratch contexts for the probes; "
                                       "use at least 12");
   }
-  kernels::PhiloxReader random = probe_random(seed, kMemory);
+  kernels::PhiloxReader random = probe_random(seed, memory_stream);
   std::vector<Pair> contexts;
   for (std::int64_t i = 0; i < numerals * numerals; ++i) contexts.emplace_back(i / numerals, i % numerals);
   shuffle(random, contexts);
@@ -136,7 +136,7 @@ std::vector<ProbeExample> memory_probe_set(std::uint64_t seed, std::int64_t nume
 }
 
 std::vector<ProbeExample> registers_probe_set(std::uint64_t seed) {
-  kernels::PhiloxReader random = probe_random(seed, kRegisters);
+  kernels::PhiloxReader random = probe_random(seed, register_stream);
   std::vector<ProbeExample> result;
   for (const std::int64_t registers : {1, 2, 4, 8}) add_register_groups(result, random, registers, kAssignments, 0);
   return result;
@@ -146,7 +146,7 @@ std::vector<ProbeExample> overwrites_probe_set(std::uint64_t seed, std::int64_t 
   if (writes_each < 1 || writes_each > kMostWritesEach) {
     throw ConfigError("writes_each", std::to_string(writes_each) + " writes to each register; use 2, 4 or 8");
   }
-  kernels::PhiloxReader random = probe_random(seed, kOverwrites);
+  kernels::PhiloxReader random = probe_random(seed, overwrite_stream);
   std::vector<ProbeExample> result;
   add_register_groups(result, random, 8, 8 * writes_each, 8 * (kMostWritesEach - writes_each));
   return result;
