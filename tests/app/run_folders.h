@@ -11,6 +11,15 @@
 
 namespace app_tests {
 
+/// Hundreds of steps a second on a laptop.
+inline void make_tiny(engine::ModelConfig& model) {
+  model.dim = 16;
+  model.layers = 2;
+  model.heads = 2;
+  model.kv_heads = 2;
+  model.ffn = 32;
+}
+
 inline engine::Recipe small_recipe(const std::string& name = "small") {
   engine::Recipe recipe = app::shipped_recipe("demo");
   recipe.name = name;
@@ -20,11 +29,7 @@ inline engine::Recipe small_recipe(const std::string& name = "small") {
   recipe.train.validate_every = 20;
   recipe.train.validation_rows = 8;
   recipe.train.checkpoint_every = 20;
-  recipe.model.dim = 16;
-  recipe.model.layers = 2;
-  recipe.model.heads = 2;
-  recipe.model.kv_heads = 2;
-  recipe.model.ffn = 32;
+  make_tiny(recipe.model);
   return recipe;
 }
 

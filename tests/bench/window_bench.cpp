@@ -24,6 +24,7 @@
 #include "app/recipes.h"
 #include "app/thread_clock.h"
 #include "app/training_page.h"
+#include "tests/app/run_folders.h"
 #include "widgets/plot.h"
 #include "widgets/style.h"
 
@@ -122,15 +123,10 @@ void run_loop(int milliseconds) {
   loop.exec();
 }
 
-/// Small enough for hundreds of steps a second on a laptop.
 engine::Recipe tiny_recipe() {
   engine::Recipe recipe = app::shipped_recipe("demo");
   recipe.train.rows = 2;
-  recipe.model.dim = 16;
-  recipe.model.layers = 2;
-  recipe.model.heads = 2;
-  recipe.model.kv_heads = 2;
-  recipe.model.ffn = 32;
+  app_tests::make_tiny(recipe.model);
   return recipe;
 }
 
